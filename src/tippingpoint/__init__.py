@@ -1,0 +1,87 @@
+"""tippingpoint: how much must the data change before this model breaks?
+
+The names below are all there is to know; each is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
+    from tippingpoint.core.inference import Bootstrap
+    from tippingpoint.errors import (
+        DetachedError,
+        InputError,
+        ScaleWarning,
+        SmallSampleWarning,
+        TippingPointError,
+        UnsupportedError,
+    )
+    from tippingpoint.front import Profile, compare, profile, stability
+    from tippingpoint.losses import Loss, PiecewiseLinear
+    from tippingpoint.models.linear import LinearModel
+    from tippingpoint.results import Comparison, StabilityResult, Sweep
+    from tippingpoint.space import Space
+    from tippingpoint.tables import profile_table
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
+    "core.inference": ("Bootstrap",),
+    "errors": (
+        "DetachedError",
+        "InputError",
+        "ScaleWarning",
+        "SmallSampleWarning",
+        "TippingPointError",
+        "UnsupportedError",
+    ),
+    "front": ("Profile", "compare", "profile", "stability"),
+    "losses": ("Loss", "PiecewiseLinear"),
+    "models.linear": ("LinearModel",),
+    "results": ("Comparison", "StabilityResult", "Sweep"),
+    "space": ("Space",),
+    "tables": ("profile_table",),
+}
+
+__all__ = [
+    "KL",
+    "Bootstrap",
+    "CVaR",
+    "ChiSquare",
+    "Comparison",
+    "DetachedError",
+    "Divergence",
+    "InputError",
+    "LinearModel",
+    "Loss",
+    "PiecewiseLinear",
+    "Profile",
+    "ScaleWarning",
+    "SmallSampleWarning",
+    "Space",
+    "StabilityResult",
+    "Sweep",
+    "TippingPointError",
+    "UnsupportedError",
+    "__version__",
+    "compare",
+    "profile",
+    "profile_table",
+    "stability",
+]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"tippingpoint.{home}"), name)
+            return value
+    raise AttributeError(f"module 'tippingpoint' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,7 @@
+"""`python -m tippingpoint`."""
+
+import sys
+
+from tippingpoint.cli import main
+
+sys.exit(main())

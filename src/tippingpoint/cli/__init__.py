@@ -1,0 +1,46 @@
+"""The command line: one file a command.
+
+Exit codes: 0 fine, 2 bad input. (1 is kept for a gate that fails.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tippingpoint import __version__
+from tippingpoint.cli import demo, evaluate
+from tippingpoint.errors import TippingPointError
+
+COMMANDS = (demo, evaluate)
+"""The registry: a new command is a module with `add` and `run`, and a place here."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; what goes wrong is one sentence on standard error."""
+    parser = argparse.ArgumentParser(
+        prog="tippingpoint",
+        description="How much must the data change before this model breaks?",
+        epilog="Try: tippingpoint demo",
+    )
+    parser.add_argument("--version", action="version", version=f"tippingpoint {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add(commands)
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+    except (TippingPointError, OSError) as error:
+        if options.debug:
+            raise
+        print(f"tippingpoint: {_sentence(error)}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}; check the path."
+    return str(error)

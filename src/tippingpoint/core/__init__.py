@@ -1,0 +1,1 @@
+"""The mathematics: pure NumPy, no model, no feature name, no file."""

@@ -1,0 +1,224 @@
+r"""The dual: a concave maximisation over one number.
+
+.. math:: R = \max_{h \ge 0} g(h), \qquad g(h) = h r - \Psi\bigl(\theta_1 e_i(h/\theta_1)\bigr)
+
+:math:`\Psi` is the divergence's (`tippingpoint.core.divergences`), :math:`e_i` the best responses'. The slope is
+:math:`g'(h) = r - \sum_i p_i w_i \ell_i`, so the maximum is where the perturbed risk meets the threshold. The search
+keeps the best point on either side. The two, mixed so that the risk is exactly `r`, are a feasible perturbation: their
+cost is an upper bound on `R`, each `g(h)` is a lower bound, and the search stops when the two agree.
+
+Every limit lives here and nowhere else: an infinite price, a risk already reached (`R = 0`), out of reach (`R = ∞`),
+or equal to the largest that can be reached.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from tippingpoint.core.problem import Evaluation, Problem
+
+TOLERANCE = 1e-12
+"""Relative gap between the two bounds at which the search stops."""
+
+ROUNDING = 1e-14
+"""Two means of losses this close, relative to the largest loss, are the same number."""
+
+SETTLED = 1e-5
+"""Relative Newton step below which the next point is put as far beyond the root, to close the bracket."""
+
+ASIDE = 2.0**-40
+"""Relative distance from a jump at which its two sides are evaluated: far above rounding, far below `TOLERANCE/ASIDE`."""
+
+STRIDE = 1e3
+"""Largest factor by which the search goes out at once while nothing bounds it from above."""
+
+EVALUATIONS = 300
+"""Cap on evaluations; 6 to 12 are usual, about 60 happen beside a pole."""
+
+
+class Status(str, Enum):
+    """How the threshold was met."""
+
+    ATTAINED = "attained"
+    """A perturbation of least cost reaches the threshold."""
+    ALREADY = "already"
+    """The risk is at the threshold, or above it, without any cost: R = 0."""
+    LARGEST = "largest"
+    """The threshold is the largest risk that can be reached."""
+    UNREACHABLE = "unreachable"
+    """No perturbation reaches the threshold: R = ∞."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The maximum, bracketed: `left` has risk at most `r`, `right` at least; `share` of `right` mixed in gives `r`.
+
+    Where the threshold is out of reach there is nothing to show: `left` and `right` are the data as they are.
+    """
+
+    status: Status
+    left: Evaluation
+    right: Evaluation
+    share: float
+    lower: float
+    evaluations: int
+
+
+def solve(problem: Problem) -> Solution:
+    """The stability and the pair of perturbations that brackets it."""
+    losses = problem.responses.losses
+    size = max(float(np.abs(losses).max()), abs(problem.risk))
+    rest = problem.rest()
+    if problem.risk - problem.current <= ROUNDING * size:
+        return _closed(Status.ALREADY, rest, 0)
+    if rest.excess >= -ROUNDING * size:  # reweighting without cost goes that far: mix it with the data as they are
+        zero = np.zeros_like(losses)
+        now = replace(rest, weights=zero + 1.0, changes=zero, excess=problem.current - problem.risk)
+        return Solution(Status.ALREADY, now, rest, _share(now, rest), 0.0, 0)
+    largest = problem.reachable()
+    if problem.risk > largest + ROUNDING * size:
+        return Solution(Status.UNREACHABLE, rest, rest, 0.0, math.inf, 0)
+    if problem.risk >= largest - max(ROUNDING * size, TOLERANCE * (largest - problem.current)):
+        return _largest(problem)
+    return _bracket(problem, rest)
+
+
+def _closed(status: Status, point: Evaluation, evaluations: int) -> Solution:
+    return Solution(status, point, point, 0.0, point.value, evaluations)
+
+
+def _largest(problem: Problem) -> Solution:
+    """The supremum over h may only be approached; go out until the bound stops rising."""
+    point = problem.concentrated()
+    lower, price, evaluations = 0.0, 1.0, 0
+    scale = max(point.cost, np.finfo(float).tiny) / (problem.risk - problem.current)
+    ceiling = problem.theta1 * problem.responses.ceiling
+    while evaluations < EVALUATIONS and lower < point.cost * (1.0 - TOLERANCE) and price * scale < ceiling:
+        lower = max(lower, problem.evaluate(price * scale).value)
+        price, evaluations = 2.0 * price, evaluations + 1
+    return Solution(Status.LARGEST, point, point, 0.0, min(lower, point.cost), evaluations)
+
+
+def _bracket(problem: Problem, rest: Evaluation) -> Solution:
+    """Safeguarded Newton on the slope of g, with a model of its jumps where Newton's step is refuted."""
+    left, right = rest, None
+    ceiling = problem.theta1 * problem.responses.ceiling if not math.isinf(problem.theta1) else math.inf
+    noise = 0.1 * TOLERANCE * (problem.risk - problem.current)
+    price = _first_price(problem, rest, ceiling)
+    trust, widths = True, [math.inf, math.inf]
+    before = rest
+    for evaluations in range(1, EVALUATIONS + 1):
+        point = problem.evaluate(price)
+        if abs(point.excess) <= noise:
+            return Solution(Status.ATTAINED, point, point, 0.0, point.value, evaluations)
+        if point.excess < 0.0:
+            left = point
+        else:
+            right = point
+        if right is None:
+            price = _outward(point, ceiling)
+            if price <= point.price:  # as close to the ceiling as numbers go, and the risk is still too low
+                right = problem.escaped(point)
+                return Solution(Status.ATTAINED, left, right, _share(left, right), left.value, evaluations)
+            before = point
+            continue
+        lower = max(left.value, right.value)
+        share = _share(left, right)
+        upper = (1.0 - share) * left.cost + share * right.cost
+        width = right.price - left.price
+        if upper - lower <= TOLERANCE * upper or width <= 2.0 * np.spacing(right.price):
+            return Solution(Status.ATTAINED, left, right, share, lower, evaluations)
+        trust = before is rest or abs(point.excess) <= 0.25 * abs(before.excess)
+        widths = [*widths[-1:], width]
+        stalled = width > 0.5 * widths[0]
+        price = _inward(problem, left, right, point, trust=trust, stalled=stalled and not trust)
+        before = point
+    return Solution(Status.ATTAINED, left, right or left, 0.0 if right is None else share, lower, EVALUATIONS)
+
+
+def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:
+    """Newton's step from rest; where g has no curvature there, the price at which enough samples have jumped."""
+    wanted = problem.risk - problem.current
+    if rest.curvature > 0.0:
+        first = -rest.excess / rest.curvature
+    else:
+        peak = problem.responses.peak()
+        reach = np.isfinite(peak.lift) & (peak.lift > 0.0)
+        first = problem.theta1
+        if reach.any():
+            ties = peak.cost[reach] / peak.lift[reach]
+            order = np.argsort(ties)
+            gained = np.cumsum((problem.base[reach] * peak.lift[reach])[order])
+            enough = min(int(np.searchsorted(gained, wanted)), len(order) - 1)
+            first = problem.theta1 * float(ties[order[enough]]) or problem.theta1
+    return first if first < ceiling else 0.5 * ceiling
+
+
+def _outward(point: Evaluation, ceiling: float) -> float:
+    """Nothing bounds the maximum from above yet: Newton's step, at least twice as far, at most `STRIDE` times."""
+    newton = math.inf if point.curvature <= 0.0 else point.price - point.excess / point.curvature
+    further = min(max(newton, 2.0 * point.price), STRIDE * point.price)
+    if further < ceiling:
+        return further
+    closer = ceiling - (ceiling - point.price) / 16.0
+    return closer if closer < ceiling else math.nextafter(ceiling, 0.0)
+
+
+def _inward(problem: Problem, left: Evaluation, right: Evaluation, point: Evaluation, *, trust: bool, stalled: bool) -> float:
+    """The next price, strictly between the two sides."""
+    candidate = math.nan
+    if stalled:
+        pass
+    elif trust and point.curvature > 0.0:
+        step = -point.excess / point.curvature
+        settled = abs(step) <= SETTLED * point.price
+        candidate = point.price + (2.0 * step if settled else step)
+    else:
+        candidate = _jump(problem, left, right)
+    if left.price < candidate < right.price:
+        return candidate
+    if left.price == 0.0:
+        return right.price / STRIDE if stalled else 0.5 * right.price
+    if right.price > 16.0 * left.price:
+        return math.sqrt(left.price * right.price)
+    return 0.5 * (left.price + right.price)
+
+
+def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> float:
+    """Where a model of the risk between two prices meets the threshold.
+
+    A sample whose two responses differ by more than its slopes explain jumps where the tangents cross,
+    `θ1 (d_right - d_left)/(ℓ_right - ℓ_left)`: exact for two responses, quadratically close otherwise. All other
+    growth is spread evenly. At a jump its nearer unexplored side is proposed.
+    """
+    span = right.price - left.price
+    if math.isinf(problem.theta1):
+        return left.price - left.excess * span / (right.excess - left.excess)
+    rise = right.response.lift - left.response.lift
+    smooth = 0.5 * (left.response.slope + right.response.slope) * (span / problem.theta1)
+    jumps = np.flatnonzero((rise > 0.0) & (rise > 2.0 * smooth))
+    ties = problem.theta1 * (right.response.cost[jumps] - left.response.cost[jumps]) / rise[jumps]
+    order = np.argsort(ties, kind="stable")
+    ties = np.clip(ties[order], left.price, right.price)
+    mass = problem.base[jumps] * 0.5 * (left.weights[jumps] + right.weights[jumps])
+    heights = (mass * (rise[jumps] - smooth[jumps]))[order]
+    growth = max(right.excess - left.excess - float(heights.sum()), 0.0) / span
+    after = left.excess + growth * (ties - left.price) + np.cumsum(heights)
+    first = int(np.searchsorted(after, 0.0))
+    height = float(heights[first]) if first < len(ties) else 0.0
+    if first < len(ties) and after[first] - height <= 0.0:
+        tie = float(ties[first])
+        beyond = tie * (1.0 + ASIDE)
+        return beyond if beyond < right.price else tie * (1.0 - ASIDE)
+    behind = float(after[first - 1]) if first > 0 else left.excess
+    start = float(ties[first - 1]) if first > 0 else left.price
+    return start - behind / growth if growth > 0.0 else math.nan
+
+
+def _share(left: Evaluation, right: Evaluation) -> float:
+    """How much of `right` makes the mixture's risk the threshold."""
+    return min(-left.excess / (right.excess - left.excess), 1.0) if right.excess > left.excess else 0.0

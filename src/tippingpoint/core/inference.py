@@ -1,0 +1,80 @@
+r"""Standard errors without resampling, and the bootstrap when those are in doubt.
+
+By the envelope theorem the first-order effect of sample i on the stability is its influence
+
+.. math:: \psi_i = -\theta_2 \bigl(\phi^*(s_i) - \textstyle\sum_j p_j \phi^*(s_j)\bigr)
+
+(KL: :math:`-\theta_2(w_i - 1)`; chi-square: :math:`-\theta_2(w_i^2 - \sum p w^2)`; nothing reweighted:
+:math:`-(E_i - \sum p E)`), so that :math:`se(R)^2 = \sum p_i^2 \psi_i^2`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.dual import Solution, Status
+
+NORMAL_FROM = 50.0
+"""Effective samples below which the normal interval is not to be trusted."""
+
+
+def influence(solution: Solution, base: FloatArray) -> FloatArray:
+    """`ψ_i` of every sample; not a number where the stability is 0, infinite or at the edge of what can be reached."""
+    if solution.status is not Status.ATTAINED:
+        return np.full(len(base), math.nan)
+    share = solution.share
+    effect = (1.0 - share) * solution.left.influence + share * solution.right.influence
+    return np.asarray(-(effect - base @ effect))
+
+
+def standard_error(psi: FloatArray, base: FloatArray) -> float:
+    """`√(Σ p² ψ² / (1 - Σ p²))`: for equal weights, the standard deviation of the influence over `√n`."""
+    spread = 1.0 - float(np.square(base).sum())
+    return math.sqrt(float(np.square(base * psi).sum()) / spread) if spread > 0.0 else math.nan
+
+
+def normal_margin(error: float, level: float) -> float:
+    """Half the width of a two-sided normal interval."""
+    return NormalDist().inv_cdf(0.5 + level / 2.0) * error
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Stabilities of resampled data.
+
+    Attributes
+    ----------
+    values
+        One stability a replicate; `inf` where the resampled data cannot reach the threshold.
+    """
+
+    values: FloatArray
+
+    @property
+    def standard_error(self) -> float:
+        finite = self.values[np.isfinite(self.values)]
+        return float(np.std(finite, ddof=1)) if len(finite) > 1 else math.nan
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Percentile interval."""
+        tail = (1.0 - level) / 2.0
+        low, high = np.quantile(self.values, [tail, 1.0 - tail], method="inverted_cdf")
+        return float(low), float(high)
+
+
+def bootstrap(stability: Callable[[FloatArray], float], base: FloatArray, *, replicates: int, seed: int) -> Bootstrap:
+    """Resample rows with replacement: each replicate is a new set of base weights for the same responses."""
+    generator = np.random.default_rng(seed)
+    n = len(base)
+    values = np.empty(replicates)
+    for replicate in range(replicates):
+        counts = generator.multinomial(n, np.full(n, 1.0 / n))
+        weights = base * counts
+        values[replicate] = stability(weights / weights.sum())
+    return Bootstrap(values)

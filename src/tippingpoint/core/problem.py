@@ -1,0 +1,196 @@
+r"""One question, and all that is known about it at one dual price `h`.
+
+.. math:: g(h) = h r - \Psi\bigl(\theta_1 e_i(h/\theta_1)\bigr)
+
+:math:`\Psi` is the divergence's (`tippingpoint.core.divergences`), :math:`e_i` the best responses'. Every `g(h)` is a lower
+bound on the stability, and the perturbation that attains it has the risk at which it is tight.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.divergences import Divergence, Tilt
+from tippingpoint.core.responses import BestResponses, Response
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All that is known at one dual price `h`.
+
+    Attributes
+    ----------
+    price
+        `h`.
+    response
+        The best responses at `h/θ1`.
+    weights, changes
+        `w_i`, averaging one, and `w_i - 1`.
+    penalty
+        `φ(w_i)`.
+    influence
+        `θ2·φ*(s_i)` (or `θ1·e_i` where nothing is reweighted): minus the first-order effect of a sample on `g`.
+    excess
+        `Σ p w ℓ - r`, minus the slope of `g`.
+    curvature
+        `-g''` between jumps.
+    value
+        `g(h)`, a lower bound on the stability.
+    moving, reweighting
+        `θ1 Σ p w d` and `θ2 Σ p φ(w)`: what this perturbation costs.
+    """
+
+    price: float
+    response: Response
+    weights: FloatArray
+    changes: FloatArray
+    penalty: FloatArray
+    influence: FloatArray
+    excess: float
+    curvature: float
+    value: float
+    moving: float
+    reweighting: float
+
+    @property
+    def cost(self) -> float:
+        return self.moving + self.reweighting
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One question: these responses, these prices, this threshold.
+
+    `base` holds positive weights that sum to one.
+    """
+
+    responses: BestResponses
+    base: FloatArray
+    risk: float
+    theta1: float
+    theta2: float
+    divergence: Divergence
+
+    @cached_property
+    def current(self) -> float:
+        """The risk as it is now."""
+        return float(self.base @ self.responses.losses)
+
+    def evaluate(self, price: float) -> Evaluation:
+        """Everything at dual price `h > 0`."""
+        response = self._still() if math.isinf(self.theta1) else self.responses.respond(price / self.theta1)
+        return self._weigh(price, response)
+
+    def rest(self) -> Evaluation:
+        """The data as they are, or as they are at once for the smallest price (CVaR reweights without cost)."""
+        response = self._still() if math.isinf(self.theta1) else self.responses.respond(0.0)
+        losses = self.responses.losses
+        zero = np.zeros_like(losses)
+        curvature = float(self.base @ response.slope) / self.theta1
+        tilt = self._no_tilt()
+        if not math.isinf(self.theta2):
+            tilt = self.divergence.tilt(zero, self.base, self.theta2)
+            curvature += _spread(losses, self.base * tilt.stiffness) / self.theta2
+            if not tilt.stiffness.any():  # a cap, not a price: at h → 0+ the order of the losses decides
+                tilt = self.divergence.tilt(losses, self.base, self.theta2)
+        return self._evaluation(0.0, response, tilt, zero, curvature, value=0.0)
+
+    def reachable(self) -> float:
+        """The largest risk that any perturbation reaches, at any cost."""
+        highest = self.responses.losses + self._peak().lift
+        if math.isinf(self.theta2):
+            return float(self.base @ highest)
+        return math.inf if np.isinf(highest).any() else self.divergence.largest_mean(highest, self.base)
+
+    def concentrated(self) -> Evaluation:
+        """The cheapest perturbation of all that reach the largest risk."""
+        peak = self._peak()
+        highest = self.responses.losses + peak.lift
+        unknown = np.full_like(highest, math.nan)
+        tilt = self._no_tilt()
+        if not math.isinf(self.theta2):
+            costs = np.zeros_like(highest) if math.isinf(self.theta1) else self.theta1 * peak.cost
+            weights = self.divergence.concentrate(highest, costs, self.base, self.theta2)
+            tilt = Tilt(weights, weights - 1.0, unknown, self.divergence.phi(weights), unknown, math.nan)
+        return self._evaluation(math.inf, peak, tilt, unknown, curvature=0.0, value=0.0)
+
+    def escaped(self, beside: Evaluation) -> Evaluation:
+        """Beyond the ceiling: any further loss costs the ceiling's price, so the weights stay as `beside` it."""
+        response = self.responses.escape(2.0 * (self.risk - min(0.0, float(self.responses.losses.min()))))
+        mass = self.base * beside.weights
+        return replace(
+            beside,
+            price=self.theta1 * self.responses.ceiling,
+            response=response,
+            excess=beside.excess + float(mass @ (response.lift - beside.response.lift)),
+            moving=self.theta1 * float(mass @ response.cost),
+        )
+
+    def _weigh(self, price: float, response: Response) -> Evaluation:
+        losses, current = self.responses.losses, self.current
+        gain = np.zeros_like(losses) if math.isinf(self.theta1) else price * response.lift - self.theta1 * response.cost
+        mean_gain = float(self.base @ gain)
+        first_order = price * (self.risk - current) - mean_gain
+        tilt = self._no_tilt()
+        influence, value, curvature = price * losses + gain, first_order, 0.0
+        if not math.isinf(self.theta2):
+            # Centred at the present risk while weights stay near one, at the threshold when they do not: either way
+            # the large part of E_i is subtracted before it can swallow the small part that counts.
+            values = price * (losses - current) + (gain - mean_gain)
+            centred = float(np.abs(values).max()) < self.theta2
+            if not centred:
+                values = price * (losses - self.risk) + gain
+            tilt = self.divergence.tilt(values, self.base, self.theta2)
+            conjugate = self.divergence.conjugate(tilt.scores)
+            influence = self.theta2 * conjugate
+            if centred:
+                value -= self.theta2 * float(self.base @ self.divergence.centred_conjugate(tilt.scores))
+            else:
+                value = tilt.alpha - self.theta2 * float(self.base @ conjugate)
+            curvature += _spread(losses + response.lift, self.base * tilt.stiffness) / self.theta2
+        if not math.isinf(self.theta1):
+            curvature += float((self.base * tilt.weights) @ response.slope) / self.theta1
+        return self._evaluation(price, response, tilt, influence, curvature, value)
+
+    def _evaluation(
+        self, price: float, response: Response, tilt: Tilt, influence: FloatArray, curvature: float, value: float
+    ) -> Evaluation:
+        """An evaluation with the risk and the cost that follow from the weights and the response."""
+        mass, current = self.base * tilt.weights, self.current
+        reweighted = float((self.base * tilt.changes) @ (self.responses.losses - current))
+        return Evaluation(
+            price=price,
+            response=response,
+            weights=tilt.weights,
+            changes=tilt.changes,
+            penalty=tilt.penalty,
+            influence=influence,
+            excess=reweighted + float(mass @ response.lift) - (self.risk - current),
+            curvature=curvature,
+            value=value,
+            moving=0.0 if math.isinf(self.theta1) else self.theta1 * float(mass @ response.cost),
+            reweighting=0.0 if math.isinf(self.theta2) else self.theta2 * float(self.base @ tilt.penalty),
+        )
+
+    def _no_tilt(self) -> Tilt:
+        one, zero = np.ones(len(self.base)), np.zeros(len(self.base))
+        return Tilt(one, zero, zero, zero, zero, 0.0)
+
+    def _still(self) -> Response:
+        return Response.none(len(self.base))
+
+    def _peak(self) -> Response:
+        return self._still() if math.isinf(self.theta1) else self.responses.peak()
+
+
+def _spread(values: FloatArray, mass: FloatArray) -> float:
+    """`Σ m v² - (Σ m v)²/Σ m`, computed about the mean."""
+    total = float(mass.sum())
+    if total <= 0.0:
+        return 0.0
+    return float(mass @ np.square(values - mass @ values / total))

@@ -1,0 +1,199 @@
+r"""The most sensitive distribution Q*: where every sample goes, with what weight, at what cost.
+
+The dual ends with two perturbations a hair apart, one of risk at most `r`, one of at least `r`. Where best responses tie
+(0/1 loss, hinge, tables) they differ by whole jumps, and either alone misses `r`. So the weights are mixed, and the
+samples go over from their left to their right response, in the order of the price at which they tie (then of
+their rows), until the risk is `r`; the sample that would overshoot is split in two. At most one ever is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.core.dual import Solution
+from tippingpoint.core.problem import Evaluation, Problem
+
+
+@dataclass(frozen=True)
+class SensitiveDistribution:
+    """Q* as atoms: one a sample, and one more for the sample that is split.
+
+    Attributes
+    ----------
+    sample
+        Position of the sample that the atom belongs to.
+    share
+        Part of the sample that goes here; the shares of a sample sum to one.
+    change
+        `w_i - 1`, the same for all atoms of a sample.
+    lift, cost
+        Loss above the sample's own, and squared distance moved.
+    right
+        Whether the atom is the sample's response at `prices[1]` rather than at `prices[0]`.
+    prices
+        The two prices `λ` whose responses the atoms are; equal where there is no jump.
+    base
+        Base weight of each *sample*.
+    losses
+        Present loss of each *sample*.
+    penalty
+        `φ(w_i)` of each *sample*.
+    theta1, theta2
+        The prices that cost is counted in.
+    """
+
+    sample: IntArray
+    share: FloatArray
+    change: FloatArray
+    lift: FloatArray
+    cost: FloatArray
+    right: BoolArray
+    prices: tuple[float, float]
+    base: FloatArray
+    losses: FloatArray
+    penalty: FloatArray
+    theta1: float
+    theta2: float
+
+    @property
+    def weight(self) -> FloatArray:
+        """`w_i` of each atom."""
+        return 1.0 + self.change
+
+    @property
+    def weights(self) -> FloatArray:
+        """`w_i` of each sample."""
+        return self.weight[: len(self.base)]
+
+    @property
+    def loss(self) -> FloatArray:
+        """Loss of each atom."""
+        return self.losses[self.sample] + self.lift
+
+    @property
+    def mass(self) -> FloatArray:
+        """Probability of each atom under Q*."""
+        return self._origin * self.weight
+
+    @property
+    def _origin(self) -> FloatArray:
+        """Base probability that each atom comes from."""
+        return self.base[self.sample] * self.share
+
+    @property
+    def risk(self) -> float:
+        """`E_Q[W ℓ]`."""
+        present = float(self.base @ self.losses)
+        reweighted = float((self.base * self.change[: len(self.base)]) @ (self.losses - present))
+        return present + (reweighted + float(self.mass @ self.lift))
+
+    @property
+    def moving_cost(self) -> float:
+        """`θ1 Σ p w d`."""
+        return 0.0 if math.isinf(self.theta1) else self.theta1 * self.squared_move
+
+    @property
+    def reweighting_cost(self) -> float:
+        """`θ2 Σ p φ(w)`."""
+        return 0.0 if math.isinf(self.theta2) else self.theta2 * float(self.base @ self.penalty)
+
+    @property
+    def total_cost(self) -> float:
+        """What Q* costs: the primal value, an upper bound on the stability whatever h is."""
+        return self.moving_cost + self.reweighting_cost
+
+    @property
+    def squared_move(self) -> float:
+        """`Σ p w d`: mean squared distance moved, under Q*."""
+        return float(self.mass @ self.cost)
+
+    @property
+    def moved_share(self) -> float:
+        """Share of the data that moves at all."""
+        return float(self._origin @ (self.cost > 0.0))
+
+    @property
+    def effective_share(self) -> float:
+        """`1/Σ p w²`: the share of the population that the weights amount to; one when nothing is reweighted."""
+        return 1.0 / float(self.base @ np.square(self.weights))
+
+    @property
+    def effective_sample(self) -> float:
+        """`1/Σ (p w)²`: how many equally weighted samples Q* amounts to."""
+        return 1.0 / float(np.square(self.base * self.weights).sum())
+
+    @property
+    def nats(self) -> float:
+        """`Σ p w log w`: Kullback-Leibler divergence of the weights, whatever divergence priced them."""
+        positive = np.where(self.weights > 0.0, self.weights, 1.0)
+        return max(float(self.base @ (self.weights * np.log(positive))), 0.0)
+
+    @property
+    def corruption_excess(self) -> float:
+        """`Σ p ℓ(z*) - Σ p ℓ(ẑ)`: excess risk from moving."""
+        return float(self._origin @ self.lift)
+
+    @property
+    def reweighting_excess(self) -> float:
+        """`Σ p w ℓ(z*) - Σ p ℓ(z*)`: excess risk from reweighting what has moved."""
+        present = float(self.base @ self.losses)
+        return float((self._origin * self.change) @ ((self.losses[self.sample] - present) + self.lift))
+
+
+def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDistribution:
+    """The perturbation of risk exactly `r` that the two sides of the solution enclose."""
+    left, right, share = solution.left, solution.right, solution.share
+    changes, penalty = _mixed_changes(left, right, share)
+    base, losses, weights = problem.base, problem.responses.losses, 1.0 + changes
+    rise = right.response.lift - left.response.lift
+    heights = base * weights * rise
+    reweighted = float((base * changes) @ (losses - problem.current))
+    wanted = (problem.risk - problem.current) - reweighted - float((base * weights) @ left.response.lift)
+    goes_right = np.zeros(len(base), dtype=bool)
+    split, part = -1, 0.0
+    candidates = np.flatnonzero(heights > 0.0)
+    if len(candidates) and wanted > 0.0 and share > 0.0:
+        ties = (right.response.cost[candidates] - left.response.cost[candidates]) / rise[candidates]
+        order = candidates[np.argsort(ties, kind="stable")]
+        reached = np.cumsum(heights[order])
+        last = int(np.searchsorted(reached, wanted))
+        goes_right[order[:last]] = True
+        if last < len(order):
+            split = int(order[last])
+            part = (wanted - (float(reached[last - 1]) if last else 0.0)) / float(heights[split])
+    lift = np.where(goes_right, right.response.lift, left.response.lift)
+    cost = np.where(goes_right, right.response.cost, left.response.cost)
+    sample: IntArray = np.arange(len(base), dtype=np.intp)
+    shares = np.ones(len(base))
+    if part > 0.0:
+        shares[split] = 1.0 - part
+        sample, shares = np.append(sample, split), np.append(shares, part)
+        lift, cost = np.append(lift, right.response.lift[split]), np.append(cost, right.response.cost[split])
+        goes_right = np.append(goes_right, True)
+    return SensitiveDistribution(
+        sample=sample,
+        share=shares,
+        change=changes[sample],
+        lift=lift,
+        cost=cost,
+        right=goes_right,
+        prices=(left.price / problem.theta1, right.price / problem.theta1),
+        base=base,
+        losses=losses,
+        penalty=penalty,
+        theta1=problem.theta1,
+        theta2=problem.theta2,
+    )
+
+
+def _mixed_changes(left: Evaluation, right: Evaluation, share: float) -> tuple[FloatArray, FloatArray]:
+    """`w - 1` of the mixture and the price of its weights; mixing cannot cost more, since `φ` is convex.
+
+    The two sides are a hair apart, so the chord of `φ` is `φ` to second order in that hair, with all its digits.
+    """
+    changes = (1.0 - share) * left.changes + share * right.changes
+    return changes, (1.0 - share) * left.penalty + share * right.penalty

@@ -1,0 +1,31 @@
+"""Everything that can go wrong, said in one sentence: the argument, the value and the remedy."""
+
+from __future__ import annotations
+
+
+class TippingPointError(Exception):
+    """Base class of every error that tippingpoint raises on purpose."""
+
+
+class InputError(TippingPointError, ValueError):
+    """An argument cannot be used as given."""
+
+
+class UnsupportedError(InputError):
+    """What is asked for is well formed, but no oracle serves it; the message names what would."""
+
+
+class DetachedError(TippingPointError, RuntimeError):
+    """A result read back from JSON holds numbers only, and was asked for something that needs its data."""
+
+
+class TippingPointWarning(UserWarning):
+    """Base class of every warning that tippingpoint gives."""
+
+
+class ScaleWarning(TippingPointWarning):
+    """Columns of very different spread are measured in one unit."""
+
+
+class SmallSampleWarning(TippingPointWarning):
+    """The reweighted sample is too small for a normal interval."""

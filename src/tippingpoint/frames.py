@@ -1,0 +1,181 @@
+"""Data frames and arrays in, arrays with names out, and the same kind of frame back.
+
+The only place that knows pandas, polars and NumPy apart; narwhals does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.errors import InputError
+
+CHUNK = 2**20
+"""Numbers checked at once for NaN and infinity."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The evaluation data as numbers.
+
+    Attributes
+    ----------
+    x
+        `(n, d)` float64.
+    names
+        Column names; `x0, x1, …` for an array.
+    index
+        Label of each row: a pandas index, otherwise the position.
+    backend
+        Kind of frame that results come back in.
+    native
+        What the user gave, for asking the model itself.
+    """
+
+    x: FloatArray
+    names: tuple[str, ...]
+    index: Sequence[Any]
+    backend: str
+    native: Any
+
+    def take(self, rows: IntArray) -> Features:
+        """These rows only."""
+        index = [self.index[i] for i in rows]
+        return Features(self.x[rows], self.names, index, self.backend, _native_rows(self.native, rows))
+
+    def head(self, rows: int) -> Any:
+        """The first rows as the user gave them."""
+        return _native_rows(self.native, np.arange(min(rows, len(self.x))))
+
+
+def read_features(data: Any) -> Features:
+    """The columns of a frame or an array as numbers, or an error that names the cell that is not one."""
+    import narwhals as nw
+
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    features = _from_frame(frame, data) if isinstance(frame, nw.DataFrame) else _from_array(data)
+    if 0 in features.x.shape:
+        raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
+    for chunk in _chunks(features.x):
+        bad = ~np.isfinite(features.x[chunk])
+        if bad.any():
+            row, column = (int(k) for k in np.argwhere(bad)[0])
+            row += chunk.start
+            raise InputError(
+                f"X[{features.index[row]!r}, {features.names[column]!r}]={features.x[row, column]}: every value must be"
+                " finite; impute or drop the row."
+            )
+    return features
+
+
+def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
+    """A series, list or array of one dimension."""
+    import narwhals as nw
+
+    series = nw.from_native(data, series_only=True, pass_through=True)
+    values = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(data)
+    if values.ndim != 1:
+        raise InputError(f"{name} has shape {values.shape}; give one value a row, as a vector.")
+    if length is not None and len(values) != length:
+        raise InputError(f"{name} has {len(values)} values but X has {length} rows; give one value a row.")
+    return values
+
+
+def read_numbers(data: Any, name: str, length: int | None = None) -> FloatArray:
+    """A vector of finite numbers."""
+    values = read_vector(data, name, length)
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} holds values that are not numbers, such as {_first_odd(values)!r}.") from None
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}]={numbers[bad[0]]}: every value must be finite; drop the row or fill it.")
+    return numbers
+
+
+def base_weights(data: Any, length: int) -> FloatArray:
+    """Sample weights that sum to one; equal where none are given."""
+    if data is None:
+        return np.full(length, 1.0 / length)
+    weights = read_numbers(data, "sample_weight", length)
+    negative = np.flatnonzero(weights < 0.0)
+    if len(negative):
+        raise InputError(f"sample_weight[{negative[0]}]={weights[negative[0]]:g} is negative; weights must be ≥ 0.")
+    if not weights.any():
+        raise InputError("sample_weight is zero for every row; give at least one row a positive weight.")
+    scaled = weights / weights.max()
+    return np.asarray(scaled / scaled.sum())
+
+
+def build_frame(columns: Mapping[str, Any], backend: str, index: Sequence[Any] | None = None) -> Any:
+    """A frame of the user's kind; pandas gets `index`, others do without."""
+    if backend == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(dict(columns), index=None if index is None else pd.Index(index))
+    import narwhals as nw
+
+    return nw.from_dict(dict(columns), backend=nw.Implementation.from_backend(backend)).to_native()  # type: ignore[arg-type]
+
+
+def _from_frame(frame: Any, data: Any) -> Features:
+    import narwhals as nw
+
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(f"X has more than one column called {repeated[0]!r}; give every column its own name.")
+    x = np.empty(frame.shape)
+    for j, (name, column) in enumerate(zip(names, frame.iter_columns(), strict=True)):
+        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+            raise InputError(
+                f"X[{name!r}] is of type {column.dtype}, not a number; encode it (for example with OneHotEncoder) or drop it."
+            )
+        if column.null_count():
+            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+            raise InputError(f"X[{row}, {name!r}] is missing: every value must be finite; impute or drop the row.")
+        x[:, j] = column.to_numpy()
+    backend = frame.implementation.value
+    index = data.index if backend == "pandas" else range(len(x))
+    return Features(x, tuple(names), index, backend, data)
+
+
+def _from_array(data: Any) -> Features:
+    if hasattr(data, "toarray"):
+        raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
+    x = np.asarray(data)
+    if x.ndim != 2:
+        raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
+    try:
+        numbers = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"X holds values that are not numbers, such as {_first_odd(x.ravel())!r}.") from None
+    names = tuple(f"x{j}" for j in range(x.shape[1]))
+    return Features(numbers, names, range(len(x)), "pandas", x)
+
+
+def _native_rows(native: Any, rows: IntArray) -> Any:
+    import narwhals as nw
+
+    frame = nw.from_native(native, eager_only=True, pass_through=True)
+    return frame[rows.tolist(), :].to_native() if isinstance(frame, nw.DataFrame) else native[rows]
+
+
+def _first_odd(values: np.ndarray[Any, Any]) -> object:
+    for value in values:
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return values[0]
+
+
+def _chunks(x: FloatArray) -> Iterator[slice]:
+    step = max(1, CHUNK // x.shape[1])
+    for start in range(0, len(x), step):
+        yield slice(start, min(start + step, len(x)))

@@ -1,0 +1,394 @@
+"""The front door: a profile of a model on data, and the stabilities that can be read off it.
+
+A profile is the expensive part, the best responses of every sample; it depends on the model, the loss and the space only.
+Every price, divergence and threshold after that is a one-dimensional problem over numbers already in hand.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.divergences import Divergence, divergence_named
+from tippingpoint.core.dual import Solution, Status, solve
+from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Restricted
+from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
+from tippingpoint.errors import InputError, ScaleWarning
+from tippingpoint.frames import Features, base_weights, build_frame, read_features, read_vector
+from tippingpoint.losses import Loss
+from tippingpoint.models.oracles import oracle_for
+from tippingpoint.oracles.base import Oracle
+from tippingpoint.results import Comparison, Evidence, StabilityResult, Sweep, small_sample
+from tippingpoint.space import Domain, Space
+
+BUDGET = 5.0
+"""`1/θ1 + 1/θ2` along the dial between moving and reweighting, as in the paper."""
+
+UNEVEN = 100.0
+"""Ratio of column spreads from which on one unit for all columns is hardly meant."""
+
+Scale = Literal["raw", "std"]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The best responses of a model on data; ask it for any number of stabilities.
+
+    Attributes
+    ----------
+    oracle
+        Who finds the best responses.
+    base
+        Base weights of the samples, positive, summing to one.
+    rows
+        Position of each sample among the rows the user gave (rows of zero weight are left out).
+    index
+        Label of each sample.
+    loss
+        What the model is judged by, as results name it.
+    loss_range
+        The least and the largest value of the loss.
+    backend
+        Kind of frame that results come in.
+    """
+
+    oracle: Oracle
+    base: FloatArray
+    rows: IntArray
+    index: Sequence[Any]
+    loss: str
+    loss_range: tuple[float, float]
+    backend: str = "pandas"
+
+    @property
+    def risk(self) -> float:
+        """The mean loss now."""
+        return float(self.base @ self.oracle.losses)
+
+    def stability(
+        self,
+        risk: float,
+        *,
+        theta1: float | None = None,
+        theta2: float | None = None,
+        mix: float | None = None,
+        budget: float = BUDGET,
+        divergence: str | Divergence = "kl",
+    ) -> StabilityResult:
+        """The least perturbation that lifts the risk to a threshold.
+
+        Parameters
+        ----------
+        risk
+            The threshold: a mean loss (for `zero_one`, an error rate such as 0.4).
+        theta1
+            Price of moving a sample by a squared distance of one; `inf` forbids moving.
+        theta2
+            Price of reweighting; `inf` forbids it.
+        mix
+            Instead of the two prices, a dial between reweighting only (0) and moving only (1):
+            `1/θ1 = budget·mix` and `1/θ2 = budget·(1 - mix)`. The default is 0.5.
+        budget
+            `1/θ1 + 1/θ2` along the dial.
+        divergence
+            "kl", "chi2", "cvar:SHARE" or a `Divergence`.
+        """
+        prices = resolve_prices(theta1, theta2, mix, budget)
+        problem = Problem(self.oracle, self.base, self._threshold(risk), *prices, divergence_named(divergence))
+        solution = solve(problem)
+        return self._result(problem, solution)
+
+    def curve(self, risks: Sequence[float], **settings: Any) -> Sweep:
+        """The stability at each of several thresholds; other settings as in `stability`."""
+        results = tuple(self.stability(risk, **settings) for risk in risks)
+        return Sweep("risk", tuple(result.risk for result in results), results, self.backend)
+
+    def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
+        """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
+        results = tuple(self.stability(risk, mix=mix, **settings) for mix in mixes)
+        return Sweep("mix", tuple(float(mix) for mix in mixes), results, self.backend)
+
+    def _threshold(self, risk: float) -> float:
+        low, high = self.loss_range
+        threshold = _number("risk", risk)
+        if not math.isfinite(threshold):
+            raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
+        if not low <= threshold <= high:
+            hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 1.0 < threshold <= 100.0 else ""
+            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of the {self.loss} loss{hint}.")
+        return threshold
+
+    def _result(self, problem: Problem, solution: Solution) -> StabilityResult:
+        q = sensitive_distribution(problem, solution)
+        reached = solution.status is not Status.UNREACHABLE
+        upper = q.total_cost if reached else math.inf
+        lower = min(solution.lower, upper) if self.oracle.exact else 0.0
+        psi = influence(solution, self.base)
+        error = standard_error(psi, self.base)
+        notes = []
+        if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
+            notes.append(small_sample(q.effective_sample))
+        return StabilityResult(
+            value=upper,
+            lower=lower,
+            upper=upper,
+            lower_by=f"the dual ({self.oracle.certificate})" if self.oracle.exact else "nothing",
+            upper_by="the sensitive distribution",
+            exact=self.oracle.exact,
+            status=solution.status.value,
+            standard_error=error,
+            risk=problem.risk,
+            current_risk=problem.current,
+            largest_risk=problem.reachable(),
+            loss=self.loss,
+            divergence=problem.divergence.label,
+            theta1=problem.theta1,
+            theta2=problem.theta2,
+            price=(1.0 - solution.share) * solution.left.price + solution.share * solution.right.price
+            if reached and math.isfinite(solution.right.price)
+            else math.inf,
+            corruption_excess=q.corruption_excess,
+            reweighting_excess=q.reweighting_excess,
+            corruption_cost=q.moving_cost,
+            reweighting_cost=q.reweighting_cost,
+            root_mean_square_move=math.sqrt(q.squared_move),
+            unit=self.oracle.unit,
+            moved_share=q.moved_share,
+            effective_share=q.effective_share,
+            effective_sample=q.effective_sample,
+            nats=q.nats,
+            samples=len(self.base),
+            evaluations=solution.evaluations,
+            notes=tuple(notes),
+            evidence=Evidence(
+                sensitive=lambda: self._frame(q),
+                bootstrap=lambda replicates, seed: self._bootstrap(problem, replicates, seed),
+                influence=psi,
+                base=self.base,
+            ),
+        )
+
+    def _frame(self, q: SensitiveDistribution) -> Any:
+        """Q* as a frame, atoms in the order of their rows."""
+        order = np.argsort(q.sample, kind="stable")
+        moved: dict[str, Any] = {}
+        if not math.isinf(q.theta1):
+            for right, price in enumerate(q.prices):
+                atoms = np.flatnonzero(q.right == bool(right))
+                if len(atoms):
+                    for name, values in self.oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                        column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
+                        column[atoms] = values
+        told = {
+            "row": [self.index[i] for i in q.sample[order]],
+            "weight": q.weight[order],
+            "share": q.share[order],
+            "loss_before": q.losses[q.sample[order]],
+            "loss": q.loss[order],
+            "cost": q.cost[order],
+        }
+        for name, values in moved.items():
+            told[f"feature:{name}" if name in told else name] = values[order]
+        return build_frame(told, self.backend)
+
+    def _bootstrap(self, problem: Problem, replicates: int, seed: int) -> Bootstrap:
+        def stability(base: FloatArray) -> float:
+            drawn = np.flatnonzero(base)
+            again = Problem(
+                Restricted(self.oracle, drawn), base[drawn], problem.risk, problem.theta1, problem.theta2, problem.divergence
+            )
+            solution = solve(again)
+            if solution.status is Status.UNREACHABLE:
+                return math.inf
+            return sensitive_distribution(again, solution).total_cost
+
+        return bootstrap(stability, self.base, replicates=replicates, seed=seed)
+
+
+def profile(
+    model: Any,
+    X: Any,  # noqa: N803  # the name every data scientist expects
+    y: Any,
+    *,
+    loss: str | Loss | None = None,
+    sample_weight: Any = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+) -> Profile:
+    """The best responses of a model on evaluation data, once and for every setting.
+
+    Parameters
+    ----------
+    model
+        A fitted linear model of scikit-learn, a pipeline of affine preprocessing in front of one, `(coef, intercept)`, or a
+        `LinearModel`.
+    X
+        Evaluation data, one row a sample: NumPy, pandas or polars.
+    y
+        Labels of any type, or targets.
+    loss
+        What to judge by: zero_one, hinge, squared_hinge, logistic (or cross_entropy) for classifiers; squared, absolute,
+        pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared.
+    sample_weight
+        Weight of each row; equal where none is given.
+    space
+        Which features may move, within which bounds, at what price; all, freely, where none is given.
+    scale
+        "std" measures each feature in its standard deviations, "raw" as it is given.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> profile = tp.profile(([1.0], -1.5), X, ["no", "no", "yes", "yes"])
+    >>> profile.stability(risk=0.5, theta1=1.0, theta2=float("inf")).value
+    0.125
+    """
+    features = read_features(X)
+    base = base_weights(sample_weight, len(features.x))
+    domain = (space or Space()).resolve(features.names)
+    domain.check(features.x, features.index)
+    rows = np.flatnonzero(base)
+    if len(rows) < len(base):
+        y = read_vector(y, "y", len(base))[rows]
+        features, base = features.take(rows), base[rows]
+    domain = _priced(domain, features, base, scale)
+    oracle, judged = oracle_for(model, features, y, loss, domain)
+    return Profile(oracle, base, rows, features.index, judged.label, judged.range, features.backend)
+
+
+def stability(
+    model: Any,
+    X: Any,  # noqa: N803
+    y: Any,
+    risk: float,
+    *,
+    loss: str | Loss | None = None,
+    sample_weight: Any = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+    **settings: Any,
+) -> StabilityResult:
+    """How much the data must change before the model's risk reaches a threshold: `profile`, then `Profile.stability`.
+
+    Parameters
+    ----------
+    model, X, y, loss, sample_weight, space, scale
+        As in `profile`.
+    risk
+        The threshold.
+    settings
+        Prices and divergence, as in `Profile.stability`.
+    """
+    return profile(model, X, y, loss=loss, sample_weight=sample_weight, space=space, scale=scale).stability(risk, **settings)
+
+
+def compare(
+    models: Mapping[str, Any],
+    X: Any,  # noqa: N803
+    y: Any,
+    risk: float,
+    *,
+    loss: str | Loss | None = None,
+    sample_weight: Any = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Several models on the same rows, with paired standard errors of their differences.
+
+    Parameters
+    ----------
+    models
+        Models by name; the first is the reference.
+    X, y, risk, loss, sample_weight, space, scale, settings
+        As in `stability`.
+    """
+    if not isinstance(models, Mapping) or len(models) < 2:
+        raise InputError("models must be a mapping of at least two, as {'lr': lr, 'svm': svm}.")
+    profiles = {
+        str(name): profile(model, X, y, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+        for name, model in models.items()
+    }
+    results = {name: one.stability(risk, **settings) for name, one in profiles.items()}
+    return Comparison(results, next(iter(profiles.values())).backend)
+
+
+def resolve_prices(
+    theta1: float | None, theta2: float | None, mix: float | None, budget: float = BUDGET
+) -> tuple[float, float]:
+    """`(θ1, θ2)`, given as such or by the dial between them."""
+    if theta1 is None and theta2 is None:
+        dial, total = _number("mix", 0.5 if mix is None else mix), _number("budget", budget)
+        if not 0.0 <= dial <= 1.0:
+            raise InputError(f"mix={mix!r} must lie in [0, 1]: 0 reweights only, 1 moves only.")
+        if not 0.0 < total < math.inf:
+            raise InputError(f"budget={budget!r} must be a positive number; the paper's is 5.")
+        inverse1, inverse2 = total * dial, total * (1.0 - dial)
+        return (1.0 / inverse1 if inverse1 else math.inf), (1.0 / inverse2 if inverse2 else math.inf)
+    if mix is not None:
+        raise InputError(
+            f"mix={mix!r} and theta1={theta1!r}, theta2={theta2!r} say the same thing; give the dial or the prices."
+        )
+    if theta1 is None or theta2 is None:
+        missing = "theta1" if theta1 is None else "theta2"
+        raise InputError(f"{missing} is missing; give both prices (float('inf') forbids that kind of change), or mix.")
+    prices = _number("theta1", theta1), _number("theta2", theta2)
+    for name, price in zip(("theta1", "theta2"), prices, strict=True):
+        if not price > 0.0:
+            raise InputError(f"{name}={price:g} must be positive; float('inf') forbids that kind of change.")
+    if all(math.isinf(price) for price in prices):
+        raise InputError("theta1 and theta2 are both infinite, so nothing may change; make one of them finite.")
+    return prices
+
+
+def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:
+    """The domain in the units asked for; a word of warning where nobody asked and columns differ widely."""
+    if scale not in (None, "raw", "std"):
+        raise InputError(f"scale={scale!r} is not known; use 'std' (standard deviations) or 'raw' (as given).")
+    if scale == "raw":
+        return domain
+    spread = _spread(features.x, base)
+    if scale == "std":
+        return domain.scaled(spread)
+    prices = np.where(spread > 0.0, spread * np.sqrt(domain.price), math.nan)
+    prices[~np.isfinite(domain.price)] = math.nan
+    if np.isfinite(prices).any():
+        wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
+        if prices[wide] > UNEVEN * prices[narrow]:
+            warnings.warn(
+                f"columns {domain.names[wide]!r} and {domain.names[narrow]!r} differ {prices[wide] / prices[narrow]:,.0f} times"
+                " in spread, yet a unit of either costs the same; pass scale='std' to measure each in its standard"
+                " deviations, Space(price=...) to price them yourself, or scale='raw' if this is meant.",
+                ScaleWarning,
+                stacklevel=3,
+            )
+    return domain
+
+
+def _spread(x: FloatArray, base: FloatArray) -> FloatArray:
+    """Weighted standard deviation of every column, a column at a time; exactly zero for a constant one."""
+    spread = np.zeros(x.shape[1])
+    for j in range(x.shape[1]):
+        column = x[:, j]
+        if column.min() != column.max():
+            spread[j] = math.sqrt(float(base @ np.square(column - base @ column)))
+    return spread
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number) or isinstance(value, (str, bool)):
+        raise InputError(f"{name}={value!r} must be a number.")
+    return number

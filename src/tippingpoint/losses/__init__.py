@@ -1,0 +1,50 @@
+"""Losses: what a model is judged by, as functions of the label and the score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tippingpoint.errors import InputError
+from tippingpoint.losses.base import Loss
+from tippingpoint.losses.logistic import Logistic
+from tippingpoint.losses.piecewise import PiecewiseLinear, absolute, epsilon_insensitive, hinge, pinball
+from tippingpoint.losses.quadratic import Huber, Squared, SquaredHinge
+from tippingpoint.losses.zero_one import ZeroOne
+
+__all__ = ["LOSSES", "Loss", "PiecewiseLinear", "loss_named"]
+
+LOSSES: dict[str, Callable[..., Loss]] = {
+    "zero_one": ZeroOne,
+    "hinge": hinge,
+    "squared_hinge": SquaredHinge,
+    "logistic": Logistic,
+    "cross_entropy": Logistic,  # of one score the two are the same
+    "squared": Squared,
+    "absolute": absolute,
+    "pinball": pinball,
+    "epsilon_insensitive": epsilon_insensitive,
+    "huber": Huber,
+}
+"""The registry: a new loss is a file of this package and a line here."""
+
+WITH_PARAMETER = ("pinball", "epsilon_insensitive", "huber")
+"""Losses that take one number, as in `"pinball:0.9"`."""
+
+
+def loss_named(loss: str | Loss) -> Loss:
+    """The loss a user means: an instance, a name, or a name and its number, as `"pinball:0.9"`."""
+    if isinstance(loss, Loss):
+        return loss
+    name, _, parameter = str(loss).partition(":")
+    if name not in LOSSES:
+        raise InputError(f"loss={loss!r} is not known; use one of {', '.join(LOSSES)}, or a Loss.")
+    if not parameter:
+        return LOSSES[name]()
+    if name not in WITH_PARAMETER:
+        raise InputError(f"loss={loss!r}: {name} takes no number; only {', '.join(WITH_PARAMETER)} do.")
+    try:
+        return LOSSES[name](float(parameter))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"loss={loss!r}: {parameter!r} is not a number.") from None

@@ -1,0 +1,139 @@
+"""Convex piecewise-linear losses: hinge, absolute, pinball, epsilon-insensitive, and any other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.errors import InputError
+from tippingpoint.losses.base import Loss, Task, check_positive
+from tippingpoint.push import Push, Reach
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear(Loss):
+    """`max_k a_k·v + b_k`: any convex piecewise-linear loss of minus the margin (or of the residual).
+
+    Parameters
+    ----------
+    slopes, offsets
+        `a_k` and `b_k`. A two-dimensional `slopes`, one row of feature coefficients a piece, makes the loss
+        `max_k y·a_kᵀx + b_k` of the features themselves; there is then no model to give.
+    task
+        "classification" for a loss of `v = -y·s`, "regression" for one of `v = y - s`.
+
+    Examples
+    --------
+    The hinge loss, written out:
+
+    >>> import numpy as np
+    >>> hinge = PiecewiseLinear([0, 1], [0, 1])
+    >>> hinge.value(np.array([-2.0, 0.0, 3.0]))
+    array([0., 1., 4.])
+    """
+
+    slopes: FloatArray
+    offsets: FloatArray
+    task: Task = "classification"
+    title: str = "piecewise_linear"
+
+    name = "piecewise_linear"
+
+    def __init__(
+        self,
+        slopes: Sequence[float] | FloatArray,
+        offsets: Sequence[float] | FloatArray,
+        task: Task = "classification",
+        title: str = "piecewise_linear",
+    ) -> None:
+        a, b = np.asarray(slopes, dtype=float), np.asarray(offsets, dtype=float)
+        if a.ndim not in (1, 2) or b.ndim != 1 or len(a) != len(b) or not len(b):
+            raise InputError(
+                f"slopes of shape {a.shape} and offsets of shape {b.shape} do not match; give one slope (or one row of"
+                " feature coefficients) and one offset for each piece."
+            )
+        if not (np.isfinite(a).all() and np.isfinite(b).all()):
+            raise InputError("slopes and offsets of a piecewise-linear loss must be finite numbers.")
+        if task not in ("classification", "regression"):
+            raise InputError(f"task={task!r}: use 'classification' or 'regression'.")
+        object.__setattr__(self, "slopes", a)
+        object.__setattr__(self, "offsets", b)
+        object.__setattr__(self, "task", task)
+        object.__setattr__(self, "title", title)
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    @property
+    def range(self) -> tuple[float, float]:  # type: ignore[override]  # here it depends on the pieces
+        return (0.0 if (self.offsets[self.slopes == 0.0] >= 0.0).any() else -math.inf, math.inf)
+
+    @property
+    def of_features(self) -> bool:
+        """Whether the pieces are functions of the features themselves."""
+        return self.slopes.ndim == 2
+
+    def value(self, v: FloatArray) -> FloatArray:
+        best = self.slopes[0] * v + self.offsets[0]
+        for a, b in zip(self.slopes[1:], self.offsets[1:], strict=True):
+            best = np.maximum(best, a * v + b)
+        return np.asarray(best)
+
+    def lift(self, v: FloatArray, push: FloatArray) -> FloatArray:
+        now = self.value(v)
+        best = np.full_like(v, -np.inf)
+        for a, b in zip(self.slopes, self.offsets, strict=True):
+            best = np.maximum(best, a * push + ((a * v + b) - now))
+        return best
+
+    def slope(self, v: FloatArray) -> FloatArray:
+        value, slope = np.full_like(v, -np.inf), np.zeros_like(v)
+        for k in np.argsort(self.slopes):
+            piece = self.slopes[k] * v + self.offsets[k]
+            slope = np.where(piece >= value, self.slopes[k], slope)
+            value = np.maximum(value, piece)
+        return slope
+
+    def curvature(self, v: FloatArray) -> FloatArray:
+        return np.zeros_like(v)
+
+    def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
+        return [push.at(0.5 * price * float(a)) for a in np.unique(self.slopes) if a > 0.0]
+
+    def peak(self, v: FloatArray, push: Push) -> Reach:
+        return push.to_limit() if (self.slopes > 0.0).any() else push.none()
+
+    def mirrored(self) -> Loss:
+        pieces = set(zip(self.slopes, self.offsets, strict=True))
+        if pieces == {(-a, b) for a, b in pieces}:
+            return self
+        return PiecewiseLinear(-self.slopes, self.offsets, self.task, self.title)
+
+
+def hinge() -> Loss:
+    """`max(0, 1 + v)`."""
+    return PiecewiseLinear([0.0, 1.0], [0.0, 1.0], "classification", "hinge")
+
+
+def absolute() -> Loss:
+    """`|v|`."""
+    return PiecewiseLinear([1.0, -1.0], [0.0, 0.0], "regression", "absolute")
+
+
+def pinball(quantile: float = 0.5) -> Loss:
+    """`max(τ·v, (τ-1)·v)`: too low costs `τ`, too high `1-τ`."""
+    if not (isinstance(quantile, (int, float)) and 0.0 < quantile < 1.0):
+        raise InputError(f"quantile={quantile!r} must lie strictly between 0 and 1.")
+    return PiecewiseLinear([quantile, quantile - 1.0], [0.0, 0.0], "regression", f"pinball:{quantile:g}")
+
+
+def epsilon_insensitive(epsilon: float = 0.1) -> Loss:
+    """`max(0, |v| - ε)`."""
+    check_positive("epsilon", epsilon)
+    slopes, offsets = [0.0, 1.0, -1.0], [0.0, -epsilon, -epsilon]
+    return PiecewiseLinear(slopes, offsets, "regression", f"epsilon_insensitive:{epsilon:g}")

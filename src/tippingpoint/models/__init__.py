@@ -1,0 +1,1 @@
+"""Recognise a user's model and hand the right oracle its numbers."""

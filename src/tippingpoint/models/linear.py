@@ -1,0 +1,132 @@
+"""Linear models, whoever fitted them: known by their fitted attributes, and believed only after a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.frames import Features
+from tippingpoint.models.affine import NotAffineError, fold
+
+SERVED = (
+    "linear classifiers and regressors of scikit-learn (anything fitted with coef_ and intercept_), pipelines of affine"
+    " preprocessing in front of one, and plain (coef, intercept); for any other model, evaluate alternatives of each sample"
+    " yourself and pass them to tippingpoint.profile_table"
+)
+
+TRIAL_ROWS = 64
+"""Rows on which a folded model is compared with the user's own."""
+
+TRIAL_TOLERANCE = 1e-6
+"""Relative difference of scores that a faithful copy may show (float32 coefficients reach 1e-7)."""
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Scores `coef·x + intercept` in the columns the user gave.
+
+    Attributes
+    ----------
+    coef
+        `(K, d)`; one row for a regressor or a classifier of two classes, otherwise one a class.
+    intercept
+        `(K,)`.
+    classes
+        Labels in the order of the scores (two for a single score, the positive one last); None for a regressor, or where
+        they are to be read off the data.
+    """
+
+    coef: FloatArray
+    intercept: FloatArray
+    classes: tuple[Any, ...] | None = None
+    regressor: bool = False
+
+    @classmethod
+    def of(cls, coef: Any, intercept: Any = 0.0, classes: Sequence[Any] | None = None) -> LinearModel:
+        """A model from plain numbers."""
+        try:
+            beta = np.atleast_2d(np.asarray(coef, dtype=float))
+            bias = np.atleast_1d(np.asarray(intercept, dtype=float))
+        except (TypeError, ValueError):
+            raise InputError("coef and intercept must be numbers; give (coef, intercept) as arrays.") from None
+        if beta.ndim != 2 or bias.ndim != 1 or len(bias) not in (1, len(beta)):
+            raise InputError(
+                f"coef of shape {np.shape(coef)} and intercept of shape {np.shape(intercept)} do not match;"
+                " give one intercept for each row of coef."
+            )
+        if not (np.isfinite(beta).all() and np.isfinite(bias).all()):
+            raise InputError("coef and intercept must be finite numbers; the model holds NaN or infinity.")
+        labels = None if classes is None else tuple(np.asarray(classes).tolist())
+        if labels is not None and len(labels) != max(2, len(beta)):
+            raise InputError(
+                f"classes has {len(labels)} labels but the model has {len(beta)} score(s); give one for each class."
+            )
+        return cls(beta, np.broadcast_to(bias, (len(beta),)), labels)
+
+    def scores(self, x: FloatArray) -> FloatArray:
+        """`(n, K)`."""
+        return np.asarray(x @ self.coef.T + self.intercept)
+
+
+def recognise(model: Any, features: Features) -> LinearModel:
+    """The linear model that the user means, in the user's columns."""
+    if isinstance(model, LinearModel):
+        linear = model
+    elif isinstance(model, (tuple, list)) and len(model) == 2:
+        linear = LinearModel.of(*model)
+    else:
+        linear = _fitted(model, features)
+    width = linear.coef.shape[1]
+    if width != features.x.shape[1]:
+        raise InputError(
+            f"the model has {width} coefficients but X has {features.x.shape[1]} columns; pass the columns it was fitted on."
+        )
+    return linear
+
+
+def _fitted(model: Any, features: Features) -> LinearModel:
+    kind = type(model).__name__
+    *steps, last = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
+        if hasattr(last, "fit") and not any(name.endswith("_") and not name.startswith("_") for name in vars(last)):
+            raise InputError(f"model={kind} is not fitted; call fit first.")
+        raise UnsupportedError(f"model={kind} is not served; today these are: {SERVED}.")
+    coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
+    classes = getattr(last, "classes_", None)
+    regressor = classes is None
+    if regressor and np.ndim(coef) == 2 and len(coef) > 1:
+        raise UnsupportedError(f"model={kind} has {len(coef)} outputs; pass one output at a time, as (coef, intercept).")
+    if classes is not None and (isinstance(classes, list) or np.ndim(classes) != 1):
+        raise UnsupportedError(f"model={kind} predicts several labels at once; pass one at a time, as (coef, intercept).")
+    try:
+        beta, bias = np.atleast_2d(np.asarray(coef, dtype=float)), np.atleast_1d(np.asarray(last.intercept_, dtype=float))
+        folded, shift = fold(steps, beta, bias, features.names)
+        linear = LinearModel.of(folded, shift, classes)
+    except NotAffineError as error:
+        raise UnsupportedError(f"model={kind}: {error}; today these are served: {SERVED}.") from None
+    linear = LinearModel(linear.coef, linear.intercept, linear.classes, regressor)
+    _try_out(model, linear, features, kind)
+    return linear
+
+
+def _try_out(model: Any, linear: LinearModel, features: Features, kind: str) -> None:
+    """Refuse a model that is not the linear function its attributes suggest (a link function, another kernel)."""
+    if linear.coef.shape[1] != features.x.shape[1]:
+        return
+    try:
+        rows = features.head(TRIAL_ROWS)
+        judged = model.predict if linear.regressor or not hasattr(model, "decision_function") else model.decision_function
+        theirs = np.asarray(judged(rows), dtype=float).reshape(len(rows), -1)
+    except Exception as error:
+        raise InputError(f"model={kind} fails on the first rows of X ({error}); pass the columns it was fitted on.") from error
+    ours = linear.scores(features.x[: len(rows)])
+    scale = np.abs(features.x[: len(rows)]) @ np.abs(linear.coef).T + np.abs(linear.intercept)
+    if theirs.shape != ours.shape or (np.abs(theirs - ours) > TRIAL_TOLERANCE * np.maximum(scale, np.abs(theirs))).any():
+        raise UnsupportedError(
+            f"model={kind} has coefficients but is not linear in them on X; today these are served: {SERVED}."
+        )

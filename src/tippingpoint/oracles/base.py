@@ -1,0 +1,57 @@
+"""The protocol of oracles: who finds best responses, and what may be said of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.responses import Response
+from tippingpoint.errors import UnsupportedError
+
+
+class Oracle(ABC):
+    """Best responses `e_i(λ) = max_z λ·ℓ(z) - d(z, ẑ_i)` of every sample.
+
+    An oracle depends on the model, the loss and the space only; every price, divergence and threshold is served by the
+    same one. It fulfils `tippingpoint.core.responses.BestResponses`, and can also say where samples go.
+    """
+
+    exact: bool
+    """Whether `respond` attains `e_i`. If not, what comes of it is an upper bound on the stability, and no lower one."""
+
+    certificate: str
+    """In words: why the responses are exact, or how they were searched for."""
+
+    unit: str
+    """In words: what the square root of a cost measures."""
+
+    @property
+    @abstractmethod
+    def losses(self) -> FloatArray:
+        """`ℓ(ẑ_i)`: the losses as they are now."""
+
+    @property
+    @abstractmethod
+    def ceiling(self) -> float:
+        """The least price at which a sample of positive loss has an infinite `e_i`; `inf` where there is none."""
+
+    @abstractmethod
+    def respond(self, price: float) -> Response:
+        """The best responses at a price in `[0, ceiling)`."""
+
+    @abstractmethod
+    def peak(self) -> Response:
+        """The largest lift of every sample (`inf` where unbounded) and the least cost that reaches it."""
+
+    @abstractmethod
+    def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        """Where these samples go at a price (`inf`: at their peak), as columns.
+
+        `lift` is the lift of each; it tells where a sample went that escaped at the ceiling.
+        """
+
+    def escape(self, lift: float) -> Response:
+        """Responses of at least this lift whose cost per lift is the ceiling's (asked only where it is finite)."""
+        raise UnsupportedError(f"{type(self).__name__} has no ceiling, so nothing can escape from it.")

@@ -1,0 +1,266 @@
+r"""Pushing a score: the least cost :math:`C(t)` of shifting :math:`\beta^\top x` by :math:`t` within a feature space.
+
+With cost :math:`\sum_j c_j \delta_j^2` and bounds on :math:`\delta`, the cheapest shift moves feature j by
+:math:`\min(\mu |\beta_j|/c_j, \text{room}_j)` in the direction of its coefficient, for one multiplier
+:math:`\mu = C'(t)/2`. So :math:`t(\mu)` is concave and piecewise linear, :math:`C` is convex and piecewise quadratic, and
+all of a linear model's high-dimensional geometry is in the *pieces* of that one curve.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A push of every sample.
+
+    Attributes
+    ----------
+    push
+        `t ≥ 0`, how far the score is shifted; not a number where there is no such push.
+    cost
+        `C(t)`.
+    multiplier
+        `μ = C'(t)/2`.
+    compliance
+        `dt/dμ = 2/C''(t)`; zero where nothing gives way any more.
+    """
+
+    push: FloatArray
+    cost: FloatArray
+    multiplier: FloatArray
+    compliance: FloatArray
+
+    def where(self, choose: BoolArray, other: Reach) -> Reach:
+        """This reach where `choose` holds, the other elsewhere."""
+        return Reach(
+            np.where(choose, self.push, other.push),
+            np.where(choose, self.cost, other.cost),
+            np.where(choose, self.multiplier, other.multiplier),
+            np.where(choose, self.compliance, other.compliance),
+        )
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of the curve on which `t = low + compliance·(μ - multiplier)`; not a number where a sample has none."""
+
+    low: FloatArray
+    high: FloatArray
+    multiplier: FloatArray
+    cost: FloatArray
+    compliance: FloatArray
+
+    @property
+    def anchor(self) -> FloatArray:
+        """Where the stretch, prolonged, meets `μ = 0`."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.low - self.compliance * self.multiplier)
+
+    def reach(self, push: FloatArray) -> Reach:
+        """The push, not a number where it lies outside the stretch."""
+        slack = np.finfo(float).eps * 4.0 * np.abs(push)
+        inside = (push >= self.low - slack) & (push <= self.high + slack)
+        step = np.where(inside, push - self.low, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            climb = np.where((step == 0.0) | (self.compliance == 0.0), 0.0, step / self.compliance)
+        return Reach(
+            np.where(inside, push, np.nan),
+            self.cost + step * (2.0 * self.multiplier + climb),
+            self.multiplier + climb,
+            self.compliance + 0.0 * step,
+        )
+
+
+class Push(ABC):
+    """The curve `t(μ)` of every sample."""
+
+    @property
+    @abstractmethod
+    def limit(self) -> FloatArray:
+        """The largest push there is."""
+
+    @property
+    @abstractmethod
+    def free(self) -> float:
+        """The largest compliance, over the samples, that no bound ever takes away."""
+
+    @abstractmethod
+    def at(self, multiplier: float) -> Reach:
+        """The push whose marginal cost is `2μ`, or the limit."""
+
+    @abstractmethod
+    def pieces(self) -> Iterator[Piece]:
+        """The stretches of the curve, from the bottom."""
+
+    @abstractmethod
+    def to_limit(self) -> Reach:
+        """The largest push; infinite cost where it is infinite."""
+
+    def none(self) -> Reach:
+        """No push at all, with the compliance at the bottom of the curve."""
+        return self.at(0.0)
+
+    def to(self, push: FloatArray) -> Reach:
+        """The push asked for; infinite cost where it is out of reach."""
+        out = np.full_like(push, np.inf)
+        found = Reach(push, out, out, np.zeros_like(push))
+        for piece in self.pieces():
+            reach = piece.reach(push)
+            found = reach.where(np.isfinite(reach.push) & np.isinf(found.cost), found)
+        return found
+
+    def meet(self, price: float, offset: FloatArray) -> Reach:
+        r"""The largest `t` at which `price·(offset + t) = μ(t)` and the right side grows faster.
+
+        `price·(offset + t(μ)) - μ` is concave in `μ`, so there is at most one; where the left side still wins at the
+        limit of the curve, that limit; where there is none, not a number.
+        """
+        best = _nowhere(offset)
+        for piece in self.pieces():
+            room = 1.0 - price * piece.compliance
+            with np.errstate(divide="ignore", invalid="ignore"):
+                multiplier = price * (offset + piece.anchor) / room
+                meets = (room > 0.0) & (piece.compliance > 0.0)
+                push = np.where(meets, piece.anchor + piece.compliance * multiplier, np.nan)
+            reach = piece.reach(push)
+            best = reach.where(reach.push >= 0.0, best)
+        last = self.to_limit()
+        with np.errstate(invalid="ignore"):
+            beyond = np.isfinite(last.cost) & (price * (offset + last.push) >= last.multiplier)
+        return last.where(beyond, best)
+
+
+class FreePush(Push):
+    r"""No bounds: :math:`C(t) = t^2/B` with :math:`B = \sum_j \beta_j^2/c_j`, the same for every sample."""
+
+    def __init__(self, compliance: float, samples: int) -> None:
+        self._compliance = compliance
+        self._samples = samples
+
+    @property
+    def limit(self) -> FloatArray:
+        return np.full(self._samples, np.inf if self._compliance > 0.0 else 0.0)
+
+    @property
+    def free(self) -> float:
+        return self._compliance
+
+    def at(self, multiplier: float) -> Reach:
+        return self._along(np.full(self._samples, multiplier))
+
+    def to(self, push: FloatArray) -> Reach:
+        if self._compliance == 0.0:
+            return super().to(push)
+        multiplier = push / self._compliance
+        return Reach(push, push * multiplier, multiplier, np.full(self._samples, self._compliance))
+
+    def meet(self, price: float, offset: FloatArray) -> Reach:
+        room = 1.0 - price * self._compliance
+        if room <= 0.0:
+            return _nowhere(offset)
+        return self._along(np.where(offset >= 0.0, price * offset / room, np.nan))
+
+    def to_limit(self) -> Reach:
+        limit = self.limit
+        return Reach(limit, limit, limit, np.zeros_like(limit))
+
+    def pieces(self) -> Iterator[Piece]:
+        zero = np.zeros(self._samples)
+        yield Piece(zero, self.limit, zero, zero, zero + self._compliance)
+
+    def _along(self, multiplier: FloatArray) -> Reach:
+        push = self._compliance * multiplier
+        return Reach(push, push * multiplier, multiplier, np.full(self._samples, self._compliance))
+
+
+class BoxPush(Push):
+    """Bounds on features: every sample has its own room, and so its own curve.
+
+    Parameters
+    ----------
+    coefficients
+        `|β_j|` of the features that may move, all positive.
+    prices
+        `c_j` of the same features.
+    room
+        `(n, d)`: how far each may go in the direction that shifts the score; `inf` where unbounded.
+    """
+
+    def __init__(self, coefficients: FloatArray, prices: FloatArray, room: FloatArray) -> None:
+        self._coefficients = coefficients
+        self._prices = prices
+        self._room = room
+        self._rates = coefficients / prices
+
+    @property
+    def limit(self) -> FloatArray:
+        return np.asarray(self._room @ self._coefficients) if self._room.shape[1] else np.zeros(len(self._room))
+
+    @cached_property
+    def free(self) -> float:
+        return float((np.isinf(self._room) @ (self._coefficients * self._rates)).max(initial=0.0))
+
+    def at(self, multiplier: float) -> Reach:
+        wish = multiplier * self._rates
+        steps = np.minimum(wish, self._room)
+        giving = self._room > wish
+        return Reach(
+            steps @ self._coefficients,
+            np.square(steps) @ self._prices,
+            np.full(len(steps), multiplier),
+            giving @ (self._coefficients * self._rates),
+        )
+
+    def to_limit(self) -> Reach:
+        if not self._room.shape[1]:
+            zero = np.zeros(len(self._room))
+            return Reach(zero, zero, zero, zero)
+        return Reach(
+            self.limit,
+            np.square(self._room) @ self._prices,
+            (self._room / self._rates).max(axis=1),
+            np.zeros(len(self._room)),
+        )
+
+    def pieces(self) -> Iterator[Piece]:
+        yield from self._sorted
+
+    @cached_property
+    def _sorted(self) -> list[Piece]:
+        n, d = self._room.shape
+        breaks = self._room / self._rates
+        order = np.argsort(breaks, axis=1, kind="stable")
+        breaks = np.concatenate((np.zeros((n, 1)), np.take_along_axis(breaks, order, axis=1)), axis=1)
+        given = (self._coefficients * self._rates)[order]
+        # Summed from the stiff end, so that no small remainder is left over from a difference.
+        compliance = np.concatenate((np.cumsum(given[:, ::-1], axis=1)[:, ::-1], np.zeros((n, 1))), axis=1)
+        low, cost = np.zeros(n), np.zeros(n)
+        pieces = []
+        for k in range(d + 1):
+            start = breaks[:, k]
+            end = breaks[:, k + 1] if k < d else np.full(n, np.inf)
+            with np.errstate(invalid="ignore"):
+                span = end - start
+                high = low + np.where(compliance[:, k] > 0.0, compliance[:, k] * span, 0.0)
+                pieces.append(Piece(low, high, start, cost, compliance[:, k]))
+                cost = cost + (high - low) * (start + end)
+            low = high
+            live = np.isfinite(low)
+            if not live.any():
+                break
+            low, cost = np.where(live, low, np.nan), np.where(live, cost, np.nan)
+        return pieces
+
+
+def _nowhere(like: FloatArray) -> Reach:
+    missing = np.full_like(like, np.nan)
+    return Reach(missing, missing, missing, missing)

@@ -1,0 +1,319 @@
+"""Results: frozen, printable, storable. The number never stands alone."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, normal_margin, standard_error
+from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
+from tippingpoint.frames import build_frame
+from tippingpoint.show.text import render_html, render_table, render_text
+
+SCHEMA = "tippingpoint.stability/1"
+"""Name and version of the JSON that results are stored as."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a fresh result can still be asked; a result read from JSON has none of it.
+
+    Attributes
+    ----------
+    sensitive
+        Builds Q* as a frame.
+    bootstrap
+        Runs the bootstrap for a number of replicates and a seed.
+    influence
+        First-order effect of each sample of positive weight on the stability.
+    base
+        Base weight of each of these samples.
+    """
+
+    sensitive: Callable[[], Any]
+    bootstrap: Callable[[int, int], Bootstrap]
+    influence: FloatArray
+    base: FloatArray
+
+
+@dataclass(frozen=True)
+class StabilityResult:
+    """How much the data must change before the model's risk reaches a threshold.
+
+    Attributes
+    ----------
+    value
+        `R`: the least cost of a perturbation that lifts the risk to `risk`. Big is stable.
+    lower, upper
+        Bounds on it; `upper` is what the sensitive distribution costs, `lower` is the dual's value.
+    lower_by, upper_by
+        What certifies each.
+    exact
+        Whether the best responses are, so that the two bounds agree to rounding.
+    status
+        "attained", "already" (`R = 0`), "largest" (the threshold is the largest risk in reach) or "unreachable" (`R = ∞`).
+    standard_error
+        Of `value`, from sampling of the evaluation data; not a number where it is not defined.
+    risk, current_risk, largest_risk
+        The threshold, the mean loss now, and the largest mean loss that any perturbation reaches.
+    loss, divergence, theta1, theta2
+        What was asked.
+    price
+        `h*`: what one more unit of risk would cost.
+    corruption_excess, reweighting_excess
+        Excess risk from moving samples and from reweighting them; they sum to `risk - current_risk`.
+    corruption_cost, reweighting_cost
+        Cost of moving and of reweighting; they sum to `upper`.
+    root_mean_square_move, unit
+        Typical distance moved under Q*, and what it is measured in.
+    moved_share
+        Share of the data that moves at all.
+    effective_share, effective_sample
+        The part of the population, and the number of samples, that the weights amount to.
+    nats
+        Kullback-Leibler divergence of the weights.
+    samples
+        Rows of positive weight.
+    evaluations
+        Passes over the data that the dual took.
+    notes
+        What a careful reader should know.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    lower_by: str
+    upper_by: str
+    exact: bool
+    status: str
+    standard_error: float
+    risk: float
+    current_risk: float
+    largest_risk: float
+    loss: str
+    divergence: str
+    theta1: float
+    theta2: float
+    price: float
+    corruption_excess: float
+    reweighting_excess: float
+    corruption_cost: float
+    reweighting_cost: float
+    root_mean_square_move: float
+    unit: str
+    moved_share: float
+    effective_share: float
+    effective_sample: float
+    nats: float
+    samples: int
+    evaluations: int
+    notes: tuple[str, ...] = ()
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gap(self) -> float:
+        """Upper minus lower bound, relative to the upper; not a number where both are infinite."""
+        if math.isinf(self.upper):
+            return math.nan
+        return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
+
+    @cached_property
+    def sensitive(self) -> Any:
+        """Q*, the most sensitive distribution, as a frame of the kind that the data came in.
+
+        One line an atom: the `row` it belongs to, its `weight` (1: as now), the `share` of the row that goes here (below one
+        only for the one row that is split), `loss_before` and `loss`, `cost`, then the moved features under their own names.
+        `E_Q[loss]` is the mean of `loss`, weighted by the row's base weight times `share` times `weight`.
+        """
+        return self._evidence.sensitive()
+
+    @property
+    def influence(self) -> FloatArray:
+        """First-order effect of each row of positive weight on the stability: its standard error is their spread."""
+        return self._evidence.influence
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from."""
+        check_level(level)
+        if self.effective_sample < NORMAL_FROM:
+            warnings.warn(small_sample(self.effective_sample), SmallSampleWarning, stacklevel=2)
+        margin = normal_margin(self.standard_error, level)
+        return max(self.value - margin, 0.0), self.value + margin
+
+    def bootstrap(self, replicates: int = 1000, seed: int = 0) -> Bootstrap:
+        """Stabilities of data resampled with replacement; the best responses are reused, so it is fast."""
+        if replicates < 2:
+            raise InputError(f"replicates={replicates!r}: at least 2 are needed, 1000 are usual.")
+        return self._evidence.bootstrap(replicates, seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number and word of the result, with the schema's name; infinities and NaN as the strings JSON lacks."""
+        stored = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
+        stored["notes"] = list(self.notes)
+        return {"schema": SCHEMA, **{key: _storable(value) for key, value in stored.items()}}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> StabilityResult:
+        """A result as it was stored; it has all the numbers, but no data to build `sensitive` from."""
+        if not isinstance(stored, Mapping) or stored.get("schema") != SCHEMA:
+            found = stored.get("schema") if isinstance(stored, Mapping) else type(stored).__name__
+            raise InputError(f"this is not a stored result of schema {SCHEMA!r} (found {found!r}); write one with to_json().")
+        known = {f.name for f in fields(cls)} - {"evidence"}
+        missing = sorted(known - set(stored))
+        if missing:
+            raise InputError(f"the stored result lacks {missing[0]!r}; write it anew with to_json().")
+        values = {key: _restored(value) for key, value in stored.items() if key in known}
+        return cls(**{**values, "notes": tuple(stored["notes"])})
+
+    @classmethod
+    def from_json(cls, text: str) -> StabilityResult:
+        """The inverse of `to_json`."""
+        try:
+            stored = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"this is not JSON ({error}); pass the text that to_json() gave.") from None
+        return cls.from_dict(stored)
+
+    def __str__(self) -> str:
+        return render_text(self._summary)
+
+    def _repr_html_(self) -> str:
+        return render_html(self._summary)
+
+    @property
+    def _summary(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
+
+    @property
+    def _evidence(self) -> Evidence:
+        if self.evidence is None:
+            raise DetachedError("this result was read from JSON, which holds its numbers only; run stability() again.")
+        return self.evidence
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence level that is none."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
+
+
+def small_sample(effective: float) -> str:
+    """Why not to trust a normal interval."""
+    return (
+        f"the weights leave only {effective:.0f} effective samples (fewer than {NORMAL_FROM:.0f}); the standard error and"
+        " normal interval are not to be trusted: use bootstrap(), a smaller risk, or more data"
+    )
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Stabilities over a range of thresholds or of prices.
+
+    Attributes
+    ----------
+    over
+        "risk" or "mix": what varies.
+    at
+        Its values.
+    results
+        The result at each.
+    """
+
+    over: str
+    at: tuple[float, ...]
+    results: tuple[StabilityResult, ...]
+    backend: str = "pandas"
+
+    COLUMNS = ("value", "lower", "upper", "standard_error", "corruption_excess", "reweighting_excess", "effective_share")
+
+    def __iter__(self) -> Iterator[StabilityResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def to_frame(self) -> Any:
+        """One line a setting."""
+        columns = {_heading(name): [getattr(r, name) for r in self] for name in ("risk", "theta1", "theta2", *self.COLUMNS)}
+        return build_frame({self.over: list(self.at), **columns}, self.backend)
+
+    def __str__(self) -> str:
+        rows = [[at, *(getattr(r, name) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
+        return render_table([self.over, *map(_heading, self.COLUMNS)], rows)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Models judged on the same rows, at the same prices and threshold; their errors are paired.
+
+    Attributes
+    ----------
+    results
+        The result of each model, by name.
+    """
+
+    results: Mapping[str, StabilityResult]
+    backend: str = "pandas"
+
+    def to_frame(self) -> Any:
+        """One line a model, the most stable first."""
+        ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
+        names = ("current_risk", "value", "lower", "upper", "standard_error", "status")
+        columns = {_heading(name): [getattr(result, name) for _, result in ranked] for name in names}
+        return build_frame({"model": [name for name, _ in ranked], **columns}, self.backend)
+
+    def differences(self, reference: str | None = None, level: float = 0.95) -> Any:
+        """Each model's stability minus the reference's (the first model's), with a paired standard error and interval."""
+        return build_frame(dict(zip(self._HEAD, zip(*self._rows(reference, level), strict=True), strict=True)), self.backend)
+
+    _HEAD = ("model", "reference", "difference", "standard_error", "low", "high")
+
+    def _rows(self, reference: str | None, level: float) -> list[tuple[str, str, float, float, float, float]]:
+        check_level(level)
+        names = list(self.results)
+        against = names[0] if reference is None else reference
+        if against not in self.results:
+            raise InputError(f"reference={reference!r} is not one of the models compared: {names!r}.")
+        base = self.results[against]
+        rows = []
+        for name, result in self.results.items():
+            if name != against:
+                difference = result.value - base.value
+                error = standard_error(result.influence - base.influence, result._evidence.base)
+                margin = normal_margin(error, level)
+                rows.append((name, against, difference, error, difference - margin, difference + margin))
+        return rows
+
+    def __str__(self) -> str:
+        ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
+        columns = ("current_risk", "value", "standard_error", "status")
+        table = render_table(
+            ["model", *map(_heading, columns)], [[name, *(getattr(r, c) for c in columns)] for name, r in ranked]
+        )
+        return table + "\n\n" + render_table(self._HEAD, self._rows(None, 0.95))
+
+
+def _heading(name: str) -> str:
+    """In a table of many results the value is the stability of something."""
+    return "stability" if name == "value" else name
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def _restored(value: Any) -> Any:
+    return float(value) if value in ("nan", "inf", "-inf") else value

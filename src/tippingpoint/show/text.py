@@ -1,0 +1,139 @@
+"""A result in plain language: one screen for the terminal, the same for a notebook."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+WIDTH = 79
+"""Columns of a plain terminal."""
+
+Line = tuple[str, str]
+"""What is said, and of what."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for reading: significant digits, no noise."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """A share for reading."""
+    return f"{100.0 * share:.3g} %"
+
+
+def level(value: float, loss: str) -> str:
+    """A risk for reading: 0/1 losses are error rates."""
+    return percent(value) if loss == "zero_one" else number(value)
+
+
+def headline(summary: Mapping[str, Any]) -> str:
+    """The answer in a sentence."""
+    now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
+    what = "error rate" if summary["loss"] == "zero_one" else f"{summary['loss']} risk"
+    if summary["status"] == "already":
+        if summary["current_risk"] >= summary["risk"]:
+            return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
+        return f"Stability 0: reweighting within the cap of {summary['divergence']} lifts the {what} from {now} to {then} free."
+    if summary["status"] == "unreachable":
+        return f"Stability ∞: no allowed perturbation lifts the {what} from {now} to {then}."
+    return f"Stability {number(summary['value'])}: what it takes to lift the {what} from {now} to {then}."
+
+
+def lines(summary: Mapping[str, Any]) -> list[Line]:
+    """What there is to say below the headline."""
+    prices = f"moving θ1 = {number(summary['theta1'])}, reweighting θ2 = {number(summary['theta2'])} ({summary['divergence']})"
+    said = [("prices", prices), ("certificate", _certificate(summary))]
+    if summary["status"] in ("attained", "largest"):
+        said += [
+            ("standard error", _error(summary)),
+            ("moving", _moving(summary)),
+            ("reweighting", _reweighting(summary)),
+            ("excess risk", _split(summary, "excess")),
+            ("cost", _split(summary, "cost")),
+        ]
+    said += [("note", note) for note in summary["notes"]]
+    return said
+
+
+def render_text(summary: Mapping[str, Any]) -> str:
+    """One screen of plain text."""
+    said = lines(summary)
+    indent = max(len(label) for label, _ in said) + 4
+    body = [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in said]
+    return "\n".join([headline(summary), *body])
+
+
+def render_html(summary: Mapping[str, Any]) -> str:
+    """The same for a notebook; every value is escaped."""
+    rows = "".join(
+        f'<tr><th style="text-align:left;font-weight:600">{html.escape(label)}</th>'
+        f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+        for label, text in lines(summary)
+    )
+    return f"<div><p><strong>{html.escape(headline(summary))}</strong></p><table>{rows}</table></div>"
+
+
+def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns of numbers and words, aligned."""
+    cells = [[value if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
+    widths = [max(len(name), *(len(row[k]) for row in cells)) if cells else len(name) for k, name in enumerate(columns)]
+    head = "  ".join(name.rjust(width) for name, width in zip(columns, widths, strict=True))
+    body = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    return "\n".join([head, *body])
+
+
+def _certificate(summary: Mapping[str, Any]) -> str:
+    if summary["status"] == "unreachable":
+        return f"the largest risk that can be reached is {level(summary['largest_risk'], summary['loss'])}"
+    upper = f"≤ {number(summary['upper'], 10)} by {summary['upper_by']}"
+    lower = (
+        f"≥ {number(summary['lower'], 10)} by {summary['lower_by']}" if summary["exact"] else "no lower bound: not certified"
+    )
+    return f"{'exact; ' if summary['exact'] else 'upper bound only; '}{lower}, {upper}"
+
+
+def _error(summary: Mapping[str, Any]) -> str:
+    error = summary["standard_error"]
+    if math.isnan(error):
+        return "not defined here: the threshold is the largest risk that can be reached"
+    sample = f"{number(summary['effective_sample'], 3)} effective of {summary['samples']:,} samples"
+    return f"{number(error, 2)} (sampling, first order; {sample})"
+
+
+def _moving(summary: Mapping[str, Any]) -> str:
+    if math.isinf(summary["theta1"]):
+        return "not allowed"
+    if summary["moved_share"] == 0.0:
+        return "nothing moves"
+    return (
+        f"{percent(summary['moved_share'])} of the samples move; root-mean-square move"
+        f" {number(summary['root_mean_square_move'])} {summary['unit']}"
+    )
+
+
+def _reweighting(summary: Mapping[str, Any]) -> str:
+    if math.isinf(summary["theta2"]):
+        return "not allowed"
+    return (
+        f"the population shrinks to an effective {percent(summary['effective_share'])} of itself;"
+        f" KL {number(summary['nats'])} nats"
+    )
+
+
+def _split(summary: Mapping[str, Any], what: str) -> str:
+    moving, reweighting = summary[f"corruption_{what}"], summary[f"reweighting_{what}"]
+    total = moving + reweighting
+    if total <= 0.0:
+        return "none"
+    return (
+        f"{number(total)} = {number(moving)} moving ({percent(moving / total)})"
+        f" + {number(reweighting)} reweighting ({percent(reweighting / total)})"
+    )
