@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,9 @@ from tippingpoint.errors import InputError
 
 CHUNK = 2**20
 """Numbers checked at once for NaN and infinity."""
+
+NUMBERS = (Real, Decimal, np.bool_, type(None))
+"""What a column of mixed types may hold; None is missing, and refused as such."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +52,28 @@ class Features:
         index = [self.index[i] for i in rows]
         return Features(self.x[rows], self.names, index, self.backend, _native_rows(self.native, rows))
 
-    def head(self, rows: int) -> Any:
-        """The first rows as the user gave them."""
-        return _native_rows(self.native, np.arange(min(rows, len(self.x))))
+    def spread(self, most: int) -> Features:
+        """At most so many rows, spread evenly over the data (which may be sorted)."""
+        return self.take(np.linspace(0, len(self.x) - 1, min(most, len(self.x))).astype(np.intp))
+
+
+def read_frame(data: Any, name: str) -> Any:
+    """A frame behind narwhals' one face; anything that is no frame as it is."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        return nw.from_native(data, eager_only=True, pass_through=True)
+    except DuplicateError:
+        columns = [str(column) for column in getattr(data, "column_names", data.columns)]
+        raise _repeated_column(name, columns) from None
 
 
 def read_features(data: Any) -> Features:
     """The columns of a frame or an array as numbers, or an error that names the cell that is not one."""
     import narwhals as nw
 
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    frame = read_frame(data, "X")
     features = _from_frame(frame, data) if isinstance(frame, nw.DataFrame) else _from_array(data)
     if 0 in features.x.shape:
         raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
@@ -77,7 +94,7 @@ def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[A
     import narwhals as nw
 
     series = nw.from_native(data, series_only=True, pass_through=True)
-    values = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(data)
+    values = series.to_numpy() if isinstance(series, nw.Series) else _array(data, name)
     if values.ndim != 1:
         raise InputError(f"{name} has shape {values.shape}; give one value a row, as a vector.")
     if length is not None and len(values) != length:
@@ -87,27 +104,35 @@ def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[A
 
 def read_numbers(data: Any, name: str, length: int | None = None) -> FloatArray:
     """A vector of finite numbers."""
-    values = read_vector(data, name, length)
-    try:
-        numbers = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} holds values that are not numbers, such as {_first_odd(values)!r}.") from None
+    numbers = _numbers(read_vector(data, name, length), name)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
         raise InputError(f"{name}[{bad[0]}]={numbers[bad[0]]}: every value must be finite; drop the row or fill it.")
     return numbers
 
 
-def base_weights(data: Any, length: int) -> FloatArray:
+def read_labels(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
+    """A vector of labels of any type, none of them missing."""
+    import pandas as pd
+
+    labels = read_vector(data, name, length)
+    missing = ~np.isfinite(labels) if labels.dtype.kind == "f" else np.asarray(pd.isna(labels))
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise InputError(f"{name}[{row}]={labels[row]}: every label must be known; drop the row or fill it.")
+    return labels
+
+
+def base_weights(data: Any, length: int, name: str = "sample_weight") -> FloatArray:
     """Sample weights that sum to one; equal where none are given."""
     if data is None:
         return np.full(length, 1.0 / length)
-    weights = read_numbers(data, "sample_weight", length)
+    weights = read_numbers(data, name, length)
     negative = np.flatnonzero(weights < 0.0)
     if len(negative):
-        raise InputError(f"sample_weight[{negative[0]}]={weights[negative[0]]:g} is negative; weights must be ≥ 0.")
+        raise InputError(f"{name}[{negative[0]}]={weights[negative[0]]:g} is negative; weights must be ≥ 0.")
     if not weights.any():
-        raise InputError("sample_weight is zero for every row; give at least one row a positive weight.")
+        raise InputError(f"{name} is zero throughout; give at least one sample a positive weight.")
     scaled = weights / weights.max()
     return np.asarray(scaled / scaled.sum())
 
@@ -127,10 +152,11 @@ def _from_frame(frame: Any, data: Any) -> Features:
     import narwhals as nw
 
     names = [str(name) for name in frame.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InputError(f"X has more than one column called {repeated[0]!r}; give every column its own name.")
+    if len(set(names)) < len(names):
+        raise _repeated_column("X", names)
     x = np.empty(frame.shape)
+    backend = frame.implementation.value
+    index = data.index if backend == "pandas" else range(len(x))
     for j, (name, column) in enumerate(zip(names, frame.iter_columns(), strict=True)):
         if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
             raise InputError(
@@ -138,25 +164,19 @@ def _from_frame(frame: Any, data: Any) -> Features:
             )
         if column.null_count():
             row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-            raise InputError(f"X[{row}, {name!r}] is missing: every value must be finite; impute or drop the row.")
+            raise InputError(f"X[{index[row]!r}, {name!r}] is missing: every value must be finite; impute or drop the row.")
         x[:, j] = column.to_numpy()
-    backend = frame.implementation.value
-    index = data.index if backend == "pandas" else range(len(x))
     return Features(x, tuple(names), index, backend, data)
 
 
 def _from_array(data: Any) -> Features:
     if hasattr(data, "toarray"):
         raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
-    x = np.asarray(data)
+    x = _array(data, "X")
     if x.ndim != 2:
         raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
-    try:
-        numbers = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"X holds values that are not numbers, such as {_first_odd(x.ravel())!r}.") from None
     names = tuple(f"x{j}" for j in range(x.shape[1]))
-    return Features(numbers, names, range(len(x)), "pandas", x)
+    return Features(_numbers(x, "X"), names, range(len(x)), "pandas", x)
 
 
 def _native_rows(native: Any, rows: IntArray) -> Any:
@@ -166,13 +186,27 @@ def _native_rows(native: Any, rows: IntArray) -> Any:
     return frame[rows.tolist(), :].to_native() if isinstance(frame, nw.DataFrame) else native[rows]
 
 
-def _first_odd(values: np.ndarray[Any, Any]) -> object:
-    for value in values:
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return value
-    return values[0]
+def _repeated_column(name: str, columns: Sequence[str]) -> InputError:
+    twice = next(column for column in columns if columns.count(column) > 1)
+    return InputError(f"{name} has more than one column called {twice!r}; give every column its own name.")
+
+
+def _array(data: Any, name: str) -> np.ndarray[Any, Any]:
+    if np.ma.is_masked(data):
+        raise InputError(f"{name} holds masked values; fill them or drop their rows.")
+    try:
+        return np.asarray(data)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths; give every row the same number of values.") from None
+
+
+def _numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
+    """As float64; text, dates and complex numbers are refused, also where they could be read as numbers."""
+    if values.dtype.kind not in "biuf":
+        odd = next((value for value in values.flat if not isinstance(value, NUMBERS)), None)
+        if odd is not None:
+            raise InputError(f"{name} holds values that are not numbers, such as {str(odd)!r}; encode them or drop them.")
+    return np.asarray(values, dtype=float)
 
 
 def _chunks(x: FloatArray) -> Iterator[slice]:

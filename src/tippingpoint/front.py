@@ -32,6 +32,9 @@ from tippingpoint.space import Domain, Space
 BUDGET = 5.0
 """`1/θ1 + 1/θ2` along the dial between moving and reweighting, as in the paper."""
 
+SMALLEST_BUDGET = 1e-300
+"""Below this the prices along the dial overflow."""
+
 UNEVEN = 100.0
 """Ratio of column spreads from which on one unit for all columns is hardly meant."""
 
@@ -140,8 +143,8 @@ class Profile:
             value=upper,
             lower=lower,
             upper=upper,
-            lower_by=f"the dual ({self.oracle.certificate})" if self.oracle.exact else "nothing",
-            upper_by="the sensitive distribution",
+            lower_by=self.oracle.certificate,
+            upper_by="sensitive distribution",
             exact=self.oracle.exact,
             status=solution.status.value,
             standard_error=error,
@@ -252,6 +255,8 @@ def profile(
     >>> profile.stability(risk=0.5, theta1=1.0, theta2=float("inf")).value
     0.125
     """
+    if not isinstance(space, (Space, type(None))):
+        raise InputError(f"space={space!r} must be a tippingpoint.Space, as Space(frozen=['sex']).")
     features = read_features(X)
     base = base_weights(sample_weight, len(features.x))
     domain = (space or Space()).resolve(features.names)
@@ -327,13 +332,7 @@ def resolve_prices(
 ) -> tuple[float, float]:
     """`(θ1, θ2)`, given as such or by the dial between them."""
     if theta1 is None and theta2 is None:
-        dial, total = _number("mix", 0.5 if mix is None else mix), _number("budget", budget)
-        if not 0.0 <= dial <= 1.0:
-            raise InputError(f"mix={mix!r} must lie in [0, 1]: 0 reweights only, 1 moves only.")
-        if not 0.0 < total < math.inf:
-            raise InputError(f"budget={budget!r} must be a positive number; the paper's is 5.")
-        inverse1, inverse2 = total * dial, total * (1.0 - dial)
-        return (1.0 / inverse1 if inverse1 else math.inf), (1.0 / inverse2 if inverse2 else math.inf)
+        return _prices_on_dial(0.5 if mix is None else mix, budget)
     if mix is not None:
         raise InputError(
             f"mix={mix!r} and theta1={theta1!r}, theta2={theta2!r} say the same thing; give the dial or the prices."
@@ -348,6 +347,16 @@ def resolve_prices(
     if all(math.isinf(price) for price in prices):
         raise InputError("theta1 and theta2 are both infinite, so nothing may change; make one of them finite.")
     return prices
+
+
+def _prices_on_dial(mix: float, budget: float) -> tuple[float, float]:
+    dial, total = _number("mix", mix), _number("budget", budget)
+    if not 0.0 <= dial <= 1.0:
+        raise InputError(f"mix={mix!r} must lie in [0, 1]: 0 reweights only, 1 moves only.")
+    if not SMALLEST_BUDGET <= total < math.inf:
+        raise InputError(f"budget={budget!r} must be a positive number; the paper's is 5.")
+    inverse1, inverse2 = total * dial, total * (1.0 - dial)
+    return (1.0 / inverse1 if inverse1 else math.inf), (1.0 / inverse2 if inverse2 else math.inf)
 
 
 def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:

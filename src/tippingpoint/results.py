@@ -53,7 +53,7 @@ class StabilityResult:
     lower, upper
         Bounds on it; `upper` is what the sensitive distribution costs, `lower` is the dual's value.
     lower_by, upper_by
-        What certifies each.
+        What certifies each: how best responses were found, and which distribution attains the upper bound.
     exact
         Whether the best responses are, so that the two bounds agree to rounding.
     status
@@ -149,7 +149,7 @@ class StabilityResult:
 
     def bootstrap(self, replicates: int = 1000, seed: int = 0) -> Bootstrap:
         """Stabilities of data resampled with replacement; the best responses are reused, so it is fast."""
-        if replicates < 2:
+        if not isinstance(replicates, int) or replicates < 2:
             raise InputError(f"replicates={replicates!r}: at least 2 are needed, 1000 are usual.")
         return self._evidence.bootstrap(replicates, seed)
 
@@ -181,7 +181,7 @@ class StabilityResult:
         """The inverse of `to_json`."""
         try:
             stored = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, TypeError) as error:
             raise InputError(f"this is not JSON ({error}); pass the text that to_json() gave.") from None
         return cls.from_dict(stored)
 
@@ -204,7 +204,7 @@ class StabilityResult:
 
 def check_level(level: float) -> None:
     """Refuse a confidence level that is none."""
-    if not 0.0 < level < 1.0:
+    if not (isinstance(level, float) and 0.0 < level < 1.0):
         raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
 
 

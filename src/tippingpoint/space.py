@@ -6,7 +6,7 @@ Distance is `d(x, x̂) = Σ_j c_j (x_j - x̂_j)²` over the features that may mo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +59,9 @@ class Space:
                 )
             if not lower[j] <= upper[j]:
                 raise InputError(f"lower[{name!r}]={lower[j]:g} is above upper[{name!r}]={upper[j]:g}; swap them.")
+        for argument, chosen in (("frozen", self.frozen), ("movable", self.movable or ())):
+            if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+                raise InputError(f"{argument}={chosen!r} must be a list of feature names, as [{names[0]!r}].")
         for name in self.frozen:
             price[_known("frozen", name, known)] = math.inf
         if self.movable is not None:
@@ -102,9 +105,9 @@ def _each(argument: str, given: Each, known: Mapping[str, int], default: float) 
         for name, value in given.items():
             values[_known(argument, name, known)] = _number(argument, name, value)
         return values
-    if isinstance(given, (str, bytes)):
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf":
         raise InputError(f"{argument}={given!r} must be a number, a mapping from feature names, or one number a feature.")
-    array = np.asarray(given, dtype=float)
     if array.shape not in ((), values.shape):
         raise InputError(f"{argument} has shape {array.shape} but there are {len(known)} features; give one number for each.")
     if np.isnan(array).any():

@@ -9,7 +9,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError
-from tippingpoint.frames import base_weights, read_numbers, read_vector
+from tippingpoint.frames import base_weights, read_frame, read_numbers, read_vector
 from tippingpoint.front import Profile
 from tippingpoint.oracles.table import TableOracle
 
@@ -44,12 +44,9 @@ def profile_table(
     """
     import narwhals as nw
 
-    try:
-        frame = nw.from_native(table, eager_only=True)
-    except TypeError:
-        raise InputError(
-            f"table is a {type(table).__name__}; give a pandas or polars frame, one line an alternative."
-        ) from None
+    frame = read_frame(table, "table")
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError(f"table is a {type(table).__name__}; give a pandas or polars frame, one line an alternative.")
     roles = {"sample": sample, "loss": loss, "cost": cost} | ({"weight": weight} if weight else {})
     for role, name in roles.items():
         if name not in frame.columns:
@@ -111,4 +108,7 @@ def _weights(column: Any, name: str | None, positions: IntArray, labels: list[An
         raise InputError(
             f"sample {labels[positions[uneven[0]]]!r} has different weights on its lines; give one weight a sample."
         )
-    return base_weights(first, len(labels))
+    negative = np.flatnonzero(first < 0.0)
+    if len(negative):
+        raise InputError(f"table[{name!r}] is {first[negative[0]]:g} for sample {labels[negative[0]]!r}; weights must be ≥ 0.")
+    return base_weights(first, len(labels), f"table[{name!r}]")

@@ -61,18 +61,19 @@ def _show_heaviest(console: Any, result: StabilityResult, x: Any) -> None:
     from rich.table import Table
 
     ranked = result.sensitive.sort_values("weight", ascending=False, kind="stable")
-    shown, movers = ranked.head(HEAVIEST), ranked[ranked["cost"] > 0].head(MOVERS)
+    shown, movers = ranked.head(HEAVIEST), ranked.nlargest(MOVERS, "cost")
     title = f"the {HEAVIEST} heaviest rows of the sensitive distribution"
     if not (shown["cost"] > 0).any():
-        shown, title = _concatenated(shown, movers), f"{title}, and the {len(movers)} heaviest that move"
+        shown, title = _concatenated(shown, movers), f"{title}, and the {len(movers)} that move farthest"
     table = Table(title=title, title_justify="left")
     for name in ("row", "weight", "loss now", "loss then", "cost"):
         table.add_column(name, justify="right")
     table.add_column("moved most")
     for _, atom in shown.iterrows():
         now = x.loc[int(atom["row"])]
-        moves = ((atom[x.columns] - now) / x.std()).abs().sort_values(ascending=False)
-        named = ", ".join(f"{c} {now[c]:.3g} → {atom[c]:.3g}" for c in moves[moves > 0].index[:NAMED_MOVES])
+        moves = ((atom[x.columns] - now) / x.std(ddof=0)).astype(float)
+        most = moves.abs().nlargest(NAMED_MOVES)
+        named = ", ".join(f"{column} {moves[column]:+.2g} sd" for column in most[most > 0].index)
         numbers = (f"{int(atom['row'])}", *(f"{atom[c]:.3g}" for c in ("weight", "loss_before", "loss", "cost")))
         table.add_row(*numbers, named or "stays: reweighted only")
     console.print(table)

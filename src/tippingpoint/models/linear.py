@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +61,7 @@ class LinearModel:
             )
         if not (np.isfinite(beta).all() and np.isfinite(bias).all()):
             raise InputError("coef and intercept must be finite numbers; the model holds NaN or infinity.")
-        labels = None if classes is None else tuple(np.asarray(classes).tolist())
+        labels = None if classes is None else _distinct_labels(classes)
         if labels is not None and len(labels) != max(2, len(beta)):
             raise InputError(
                 f"classes has {len(labels)} labels but the model has {len(beta)} score(s); give one for each class."
@@ -71,6 +71,11 @@ class LinearModel:
     def scores(self, x: FloatArray) -> FloatArray:
         """`(n, K)`."""
         return np.asarray(x @ self.coef.T + self.intercept)
+
+    def labels(self, scores: FloatArray) -> list[Any]:
+        """What a classifier says to these scores."""
+        decided = scores.argmax(axis=1) if len(self.coef) > 1 else (scores[:, 0] > 0.0).astype(np.intp)
+        return [self.classes[k] for k in decided] if self.classes else []
 
 
 def recognise(model: Any, features: Features) -> LinearModel:
@@ -115,18 +120,41 @@ def _fitted(model: Any, features: Features) -> LinearModel:
 
 
 def _try_out(model: Any, linear: LinearModel, features: Features, kind: str) -> None:
-    """Refuse a model that is not the linear function its attributes suggest (a link function, another kernel)."""
+    """Refuse a model that is not the linear function its attributes suggest (a link function, another kernel, a vote)."""
     if linear.coef.shape[1] != features.x.shape[1]:
         return
+    trial = features.spread(TRIAL_ROWS)
     try:
-        rows = features.head(TRIAL_ROWS)
-        judged = model.predict if linear.regressor or not hasattr(model, "decision_function") else model.decision_function
-        theirs = np.asarray(judged(rows), dtype=float).reshape(len(rows), -1)
+        said = np.asarray(model.predict(trial.native)).ravel().tolist()
+        scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
     except Exception as error:
-        raise InputError(f"model={kind} fails on the first rows of X ({error}); pass the columns it was fitted on.") from error
-    ours = linear.scores(features.x[: len(rows)])
-    scale = np.abs(features.x[: len(rows)]) @ np.abs(linear.coef).T + np.abs(linear.intercept)
-    if theirs.shape != ours.shape or (np.abs(theirs - ours) > TRIAL_TOLERANCE * np.maximum(scale, np.abs(theirs))).any():
+        raise InputError(f"model={kind} fails on rows of X ({error}); pass the columns it was fitted on.") from error
+    ours, theirs = linear.scores(trial.x), scored.reshape(len(trial.x), -1)
+    noise = TRIAL_TOLERANCE * (np.abs(trial.x) @ np.abs(linear.coef).T + np.abs(linear.intercept))
+    faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())
+    if faithful and not linear.regressor:
+        clear = _lead(ours) > 2.0 * noise.max(axis=1)
+        faithful = all(a == b for a, b, c in zip(said, linear.labels(ours), clear, strict=True) if c)
+    if not faithful:
         raise UnsupportedError(
-            f"model={kind} has coefficients but is not linear in them on X; today these are served: {SERVED}."
+            f"model={kind} has coefficients but does not predict on X as a linear model with them would;"
+            f" today these are served: {SERVED}."
         )
+
+
+def _lead(scores: FloatArray) -> FloatArray:
+    """How far the score that decides is ahead."""
+    if scores.shape[1] == 1:
+        return np.abs(scores[:, 0])
+    ranked = np.sort(scores, axis=1)
+    return np.asarray(ranked[:, -1] - ranked[:, -2])
+
+
+def _distinct_labels(classes: Any) -> tuple[Any, ...]:
+    """Labels as plain values, each of its own type."""
+    listed = classes.tolist() if hasattr(classes, "tolist") else classes
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(label, Hashable) for label in listed):
+        raise InputError(f"classes={classes!r} must list the labels, one for each class, as ['no', 'yes'].")
+    if len(set(listed)) < len(listed):
+        raise InputError(f"classes={classes!r} repeats a label; give every class its own.")
+    return tuple(listed)

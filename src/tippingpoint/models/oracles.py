@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.frames import Features, read_numbers, read_vector
+from tippingpoint.frames import Features, read_labels, read_numbers
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
 from tippingpoint.models.labels import class_indices
 from tippingpoint.models.linear import LinearModel, recognise
@@ -49,11 +49,7 @@ def _classification(linear: LinearModel, features: Features, y: Any, loss: Loss,
         raise UnsupportedError(
             f"loss={loss.label!r} judges classifiers but the model is a regressor; use {_names('regression')}."
         )
-    labels = read_vector(y, "y", len(features.x))
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise InputError(f"y[{row}]={labels[row]}: every label must be known; drop the row or fill it.")
-    index, classes = class_indices(labels, linear.classes, len(linear.coef))
+    index, classes = class_indices(read_labels(y, "y", len(features.x)), linear.classes, len(linear.coef))
     if len(linear.coef) == 1:
         signs = np.where(index > 0, 1.0, -1.0)
         return LinearOracle(features.x, signs, linear.coef[0], float(linear.intercept[0]), loss, domain)
@@ -67,7 +63,7 @@ def _pieces(model: Any, features: Features, y: Any, loss: PiecewiseLinear, domai
         raise InputError("a PiecewiseLinear loss of the features holds the model already; pass model=None.")
     if loss.slopes.shape[1] != features.x.shape[1]:
         raise InputError(f"the loss has {loss.slopes.shape[1]} coefficients a piece but X has {features.x.shape[1]} columns.")
-    index, _ = class_indices(read_vector(y, "y", len(features.x)), None, 1)
+    index, _ = class_indices(read_labels(y, "y", len(features.x)), None, 1)
     return PiecesOracle(features.x, np.where(index > 0, 1.0, -1.0), loss, domain)
 
 

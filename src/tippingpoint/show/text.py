@@ -26,7 +26,7 @@ def number(value: float, digits: int = 4) -> str:
 
 def percent(share: float) -> str:
     """A share for reading."""
-    return f"{100.0 * share:.3g} %"
+    return f"{100.0 * share:.3g}%"
 
 
 def level(value: float, loss: str) -> str:
@@ -93,11 +93,10 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _certificate(summary: Mapping[str, Any]) -> str:
     if summary["status"] == "unreachable":
         return f"the largest risk that can be reached is {level(summary['largest_risk'], summary['loss'])}"
-    upper = f"≤ {number(summary['upper'], 10)} by {summary['upper_by']}"
-    lower = (
-        f"≥ {number(summary['lower'], 10)} by {summary['lower_by']}" if summary["exact"] else "no lower bound: not certified"
-    )
-    return f"{'exact; ' if summary['exact'] else 'upper bound only; '}{lower}, {upper}"
+    upper = f"≤ {number(summary['upper'], 10)} ({summary['upper_by']})"
+    if not summary["exact"]:
+        return f"upper bound only, nothing certifies it from below: {upper}; {summary['lower_by']}"
+    return f"exact: ≥ {number(summary['lower'], 10)} (dual), {upper}; {summary['lower_by']}"
 
 
 def _error(summary: Mapping[str, Any]) -> str:

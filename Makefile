@@ -1,0 +1,32 @@
+# Everything sets itself up: Python, pip and make are all that is needed.
+PYTHON ?= python3
+CORE := .venv
+DEV := .venv-dev
+
+.PHONY: demo test bench clean
+
+demo: $(CORE)/installed
+	$(CORE)/bin/tippingpoint demo
+
+test: $(DEV)/installed
+	$(DEV)/bin/ruff check .
+	$(DEV)/bin/ruff format --check .
+	$(DEV)/bin/mypy
+	$(DEV)/bin/lint-imports
+	$(DEV)/bin/pytest -n auto
+
+bench: $(DEV)/installed
+	$(DEV)/bin/python benchmarks/hinge.py
+
+$(CORE)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(CORE)
+	$(CORE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(DEV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DEV)
+	$(DEV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,polars,parquet]'
+	@touch $@
+
+clean:
+	rm -rf $(CORE) $(DEV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,114 @@
+"""Each divergence against its definition."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from problems import DIVERGENCES
+from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence, divergence_named
+from tippingpoint.errors import InputError
+
+SMOOTH: tuple[Divergence, ...] = (KL(), ChiSquare())
+GRID = np.linspace(1e-9, 12.0, 200_001)
+
+
+@pytest.mark.parametrize("divergence", [*SMOOTH, CVaR(0.3)], ids=lambda d: d.label)
+@pytest.mark.parametrize("score", [-5.0, -2.5, -1.0, -1e-3, 0.0, 1e-3, 0.4, 2.0])
+def test_conjugate_is_the_maximum_over_weights(divergence: Divergence, score: float) -> None:
+    best = float(np.max(GRID * score - divergence.phi(GRID)))
+    at = np.array([score])
+    assert divergence.conjugate(at)[0] == pytest.approx(best, abs=1e-4)
+    assert divergence.centred_conjugate(at)[0] == pytest.approx(best - score, abs=1e-4)
+
+
+@pytest.mark.parametrize("divergence", SMOOTH, ids=lambda d: d.label)
+def test_derivatives_agree_with_differences(divergence: Divergence) -> None:
+    s, step = np.array([-3.1, -1.2, 0.3, 1.7]), 1e-6
+    slope = (divergence.conjugate(s + step) - divergence.conjugate(s - step)) / (2 * step)
+    bend = (divergence.weights(s + step) - divergence.weights(s - step)) / (2 * step)
+    assert divergence.weights(s) == pytest.approx(slope, rel=1e-7, abs=1e-9)
+    assert divergence.stiffness(s) == pytest.approx(bend, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("divergence", SMOOTH, ids=lambda d: d.label)
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-2, 0.999, 30.0])
+def test_small_quantities_keep_their_digits(divergence: Divergence, size: float) -> None:
+    s = np.array([-size, size])
+    wide = s.astype(np.longdouble)
+    if isinstance(divergence, KL):
+        series = sum((wide**k / np.prod(np.arange(1, k + 1, dtype=np.longdouble)) for k in range(2, 25)), np.longdouble(0))
+        centred = series if size < 1 else np.exp(wide) - 1 - wide
+        penalty = np.expm1(wide) * wide - centred
+    else:
+        centred = np.where(wide > -2, wide**2 / 4, -1 - wide)
+        penalty = np.maximum(wide / 2, -1) ** 2
+    assert divergence.centred_conjugate(s) == pytest.approx(centred.astype(float), rel=1e-14)
+    assert divergence._penalty(s) == pytest.approx(penalty.astype(float), rel=1e-13)
+    assert divergence._penalty(s) == pytest.approx(divergence.phi(divergence.weights(s)), abs=1e-12 * np.exp(size) * (1 + size))
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 40), scale=st.floats(1e-6, 1e6), shift=st.floats(-1e3, 1e3))
+def test_weights_average_one_and_ignore_a_common_shift(seed: int, n: int, scale: float, shift: float) -> None:
+    rng = np.random.default_rng(seed)
+    values, base = rng.normal(size=n) * scale, rng.dirichlet(np.ones(n)) + 1e-12
+    base /= base.sum()
+    for divergence in DIVERGENCES:
+        tilt = divergence.tilt(values, base, 1.0)
+        assert base @ tilt.weights == pytest.approx(1.0, rel=1e-9)
+        assert tilt.changes == pytest.approx(tilt.weights - 1.0, abs=1e-9)
+        moved = divergence.tilt(values + shift, base, 1.0)
+        tied = 1e-11 * (scale + abs(shift)) * np.max(tilt.weights)
+        if not isinstance(divergence, CVaR):  # where a shift rounds a tie away, CVaR may break it differently
+            assert moved.weights == pytest.approx(tilt.weights, rel=1e-6, abs=tied + 1e-9)
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.label)
+def test_tilt_attains_the_maximum_that_a_conic_solver_finds(divergence: Divergence) -> None:
+    rng = np.random.default_rng(3)
+    n, theta = 25, 0.7
+    values, base = rng.normal(size=n), rng.dirichlet(np.ones(n))
+    w = cp.Variable(n, nonneg=True)
+    constraints = [base @ w == 1]
+    if isinstance(divergence, KL):
+        price = base @ cp.kl_div(w, np.ones(n))
+    elif isinstance(divergence, ChiSquare):
+        price = base @ cp.square(w - 1)
+    else:
+        assert isinstance(divergence, CVaR)
+        price, constraints = cp.Constant(0.0), [*constraints, w <= 1.0 / divergence.share]
+    problem = cp.Problem(cp.Maximize(base @ cp.multiply(w, values) - theta * price), constraints)
+    problem.solve(solver=cp.CLARABEL)
+    tilt = divergence.tilt(values, base, theta)
+    attained = base @ (tilt.weights * values) - theta * (base @ tilt.penalty)
+    dual = theta * float(base @ divergence.conjugate(tilt.scores)) - tilt.alpha
+    assert attained == pytest.approx(float(problem.value), rel=1e-6)
+    assert dual == pytest.approx(attained, rel=1e-12)
+
+
+def test_chi_square_drops_samples_whose_weight_would_be_negative() -> None:
+    values, base = np.array([10.0, 0.0, -10.0]), np.full(3, 1 / 3)
+    assert ChiSquare().tilt(values, base, 1.0).weights == pytest.approx([3.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.label)
+def test_concentrating_is_the_limit_of_ever_larger_values(divergence: Divergence) -> None:
+    values, costs = np.array([1.0, 2.0, 2.0, 0.5]), np.array([0.1, 0.4, 0.2, 0.0])
+    base = np.array([0.2, 0.3, 0.1, 0.4])
+    far = divergence.tilt(1e6 * values - costs, base, 0.5)
+    assert divergence.concentrate(values, costs, base, 0.5) == pytest.approx(far.weights, rel=1e-4, abs=1e-4)
+    assert divergence.largest_mean(values, base) == pytest.approx(float(base @ (far.weights * values)), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["renyi", "cvar", "kl:0.2", "cvar:many", "cvar:0", "cvar:1.5", 7])
+def test_a_divergence_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(InputError):
+        divergence_named(name)
+
+
+def test_names_make_divergences() -> None:
+    assert [divergence_named(name).label for name in ("kl", "chi2", "cvar:0.25")] == ["kl", "chi2", "cvar:0.25"]
+    assert divergence_named(CVaR(0.25)) == CVaR(0.25)

@@ -1,0 +1,153 @@
+"""Problems that tests share, and slow independent ways to solve them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
+from tippingpoint.core.dual import Solution, solve
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import BestResponses
+from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
+from tippingpoint.losses import LOSSES, Loss, loss_named
+from tippingpoint.oracles.linear import LinearOracle
+from tippingpoint.oracles.table import TableOracle
+from tippingpoint.space import Domain, Space
+
+INF = math.inf
+DIVERGENCES: tuple[Divergence, ...] = (KL(), ChiSquare(), CVaR(0.4))
+PRICES = ((1.0, 0.25), (INF, 0.2), (0.2, INF), (1e-6, 1e6), (1e6, 1e-6))
+CLASSIFICATION = [name for name in LOSSES if loss_named(name).task == "classification"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A solved problem with all that can be checked of it."""
+
+    problem: Problem
+    solution: Solution
+    q: SensitiveDistribution
+
+    @property
+    def value(self) -> float:
+        return self.q.total_cost
+
+
+def answer(
+    responses: BestResponses,
+    risk: float,
+    theta1: float,
+    theta2: float,
+    divergence: Divergence,
+    base: FloatArray | None = None,
+) -> Answer:
+    weights = np.full(len(responses.losses), 1.0 / len(responses.losses)) if base is None else base
+    problem = Problem(responses, weights, risk, theta1, theta2, divergence)
+    solution = solve(problem)
+    return Answer(problem, solution, sensitive_distribution(problem, solution))
+
+
+def table(rng: np.random.Generator, n: int, alternatives: int) -> tuple[TableOracle, FloatArray, FloatArray]:
+    """A random table: `(n, k)` losses and costs, the first of cost 0."""
+    loss = rng.exponential(size=(n, alternatives))
+    cost = rng.exponential(size=(n, alternatives))
+    cost[:, 0] = 0.0
+    sample = np.repeat(np.arange(n), alternatives)
+    return TableOracle(sample, loss.ravel(), cost.ravel(), {}), loss, cost
+
+
+def linear(
+    rng: np.random.Generator, loss: Loss | str, n: int, d: int, space: Space | None = None
+) -> tuple[LinearOracle, FloatArray, FloatArray, FloatArray, Domain]:
+    """A random linear model with overlapping classes or noisy targets; also X, y, β and the domain."""
+    judged = loss_named(loss)
+    x = np.clip(rng.normal(size=(n, d)), -1.9, 1.9)
+    beta = rng.normal(size=d)
+    score = x @ beta + 0.3
+    if judged.task == "classification":
+        y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-score)), 1.0, -1.0)
+    else:
+        y = score + 2.0 * rng.normal(size=n)
+    domain = (space or Space()).resolve([f"x{j}" for j in range(d)])
+    return LinearOracle(x, y, beta, 0.3, judged, domain), x, y, beta, domain
+
+
+def primal_by_cvxpy(
+    loss: FloatArray, cost: FloatArray, base: FloatArray, risk: float, theta1: float, theta2: float, divergence: Divergence
+) -> float:
+    """The definition itself over finitely many alternatives: masses `m_ij = w_i·share_ij`, no duality anywhere."""
+    mass = cp.Variable(loss.shape, nonneg=True)
+    weights = cp.sum(mass, axis=1)
+    constraints = [base @ weights == 1, base @ cp.sum(cp.multiply(mass, loss), axis=1) >= risk]
+    total: cp.Expression = cp.Constant(0.0)
+    if math.isinf(theta1):
+        constraints.append(mass[:, 1:] == 0)
+    else:
+        total = total + theta1 * (base @ cp.sum(cp.multiply(mass, cost), axis=1))
+    if math.isinf(theta2):
+        constraints.append(weights == 1)
+    elif isinstance(divergence, KL):
+        total = total + theta2 * (base @ cp.kl_div(weights, np.ones(len(base))))
+    elif isinstance(divergence, ChiSquare):
+        total = total + theta2 * (base @ cp.square(weights - 1))
+    elif isinstance(divergence, CVaR):
+        constraints.append(weights <= 1.0 / divergence.share)
+    problem = cp.Problem(cp.Minimize(total), constraints)
+    problem.solve(solver=cp.CLARABEL)
+    return float(problem.value)
+
+
+def pieces_by_cvxpy(
+    values: FloatArray, norms: FloatArray, offsets_risk: float, theta1: float, theta2: float, divergence: Divergence
+) -> float:
+    """The paper's conic programs, corrected: `values` are `(K, n)` pieces `y·a_kᵀx + b_k`, `norms` are `‖a_k‖²`.
+
+    Misprint 2: the whole piece is multiplied by h, `b_k` too. Misprint 3: α belongs into the objective of chi-square.
+    """
+    n = values.shape[1]
+    h, p = cp.Variable(nonneg=True), cp.Variable(n)
+    constraints = [h * values[k] + cp.square(h) * norms[k] / (4.0 * theta1) <= p for k in range(len(values))]
+    if isinstance(divergence, KL):
+        objective = -h * offsets_risk + theta2 * (cp.log_sum_exp(p / theta2) - math.log(n))
+    else:
+        alpha, eta = cp.Variable(), cp.Variable(n, nonneg=True)
+        constraints.append(p + alpha + 2.0 * theta2 <= 2.0 * theta2 * eta)
+        objective = -h * offsets_risk - alpha - theta2 + theta2 / n * cp.sum_squares(eta)
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    problem.solve(solver=cp.CLARABEL)
+    return -float(problem.value)
+
+
+def dual_by_brute_force(
+    envelope: Callable[[float], FloatArray], base: FloatArray, risk: float, theta1: float, theta2: float, divergence: Divergence
+) -> float:
+    """`max_h` by golden section over the definition of g, from best responses found on a grid."""
+
+    def negative(log_price: float) -> float:
+        h = math.exp(log_price)
+        e = theta1 * envelope(h / theta1)
+        if math.isinf(theta2):
+            return -(h * risk - float(base @ e))
+        if isinstance(divergence, KL):
+            top = float(e.max())
+            return -(h * risk - top - theta2 * math.log(float(base @ np.exp((e - top) / theta2))))
+
+        def inner(alpha: float) -> float:
+            return -(
+                h * risk + alpha + theta2 - theta2 * float(base @ np.square(np.maximum((e + alpha) / (2 * theta2) + 1, 0)))
+            )
+
+        low, high = -float(e.max()) - 2 * theta2, 2 * theta2 - float(e.min())
+        return float(minimize_scalar(inner, bounds=(low, high), method="bounded", options={"xatol": 1e-12}).fun)
+
+    grid = np.linspace(-9.0, 4.0, 40)
+    start = grid[int(np.argmin([negative(t) for t in grid]))]
+    bounds = (start - 0.5, start + 0.5)
+    return -float(minimize_scalar(negative, bounds=bounds, method="bounded", options={"xatol": 1e-10}).fun)

@@ -1,0 +1,40 @@
+"""The README does what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> None:
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    assert len(examples) == 3
+    printed, names = [], {"__name__": "readme"}
+    for example in examples:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(example, "README.md", "exec"), names)  # noqa: S102  # our own README
+        printed.append(out.getvalue())
+    # Digits beyond the fourth depend on the version of scikit-learn that trained the model.
+    assert printed[0].splitlines()[0] == shown[0].splitlines()[0]
+    assert [line[:18] for line in printed[0].splitlines()] == [line[:18] for line in shown[0].splitlines()]
+    assert "difference" in printed[1], "the comparison is printed"
+    assert printed[2].startswith("Stability"), "the table too"
+
+
+def test_the_two_commands_at_the_top_exist() -> None:
+    makefile = (Path(__file__).parent.parent / "Makefile").read_text(encoding="utf-8")
+    for command in ("demo", "test"):
+        assert f"make {command}" in README.split("```")[0]
+        assert re.search(rf"^{command}:", makefile, re.MULTILINE)
+
+
+def test_the_example_is_ten_lines() -> None:
+    first = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert first is not None
+    assert len([line for line in first.group(1).splitlines() if line.strip()]) <= 10
