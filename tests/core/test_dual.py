@@ -216,7 +216,7 @@ class TestLimits:
         score = x @ beta + 0.3
         y = score if loss == "squared" else np.where(score > 0, 1.0, -1.0)
         big = 1.0 if loss == "squared" else 1e3  # every margin beyond one
-        perfect = LinearOracle(x, y * (1.0 if loss == "squared" else 1.0), beta * big, 0.3 * big, oracle._loss, domain)
+        perfect = LinearOracle(x, y, beta * big, 0.3 * big, oracle._loss, domain)
         assert perfect.losses.max() < 1e-20
         got = answer(perfect, 0.7, *prices, KL())
         assert got.value == pytest.approx(0.5 * 0.7 / float(big * big * (beta @ beta)), rel=1e-8)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from problems import INF, answer, dual_by_brute_force, linear
 from tippingpoint.core.arrays import FloatArray
@@ -40,7 +40,7 @@ def of_features(loss: Loss, x: FloatArray, y: FloatArray, beta: FloatArray) -> F
     """The loss by its plain definition, for the oracle's model."""
     score = x @ beta + 0.3
     if loss.label == "zero_one":
-        return (np.where(score > 0, 1.0, -1.0) != y).astype(float)
+        return np.asarray(np.where(score > 0, 1.0, -1.0) != y, dtype=float)
     return loss.value(-y * score if loss.task == "classification" else y - score)
 
 
@@ -150,18 +150,13 @@ def test_multiclass_distance_is_the_least_over_a_quadratic_program(*, bounded: b
         best = INF
         for k in set(range(3)) - {int(y[i])}:
             beta, gap = coef[y[i]] - coef[k], float(intercept[y[i]] - intercept[k])
-            bounds = [
-                (x[i, j], x[i, j]) if math.isinf(domain.price[j]) else (domain.lower[j], domain.upper[j]) for j in range(4)
-            ]
-            found = minimize(
-                lambda z, i=i: float(np.square(z - x[i]) @ price),
-                x[i],
-                jac=lambda z, i=i: 2 * price * (z - x[i]),
-                bounds=bounds,
-                constraints=[{"type": "ineq", "fun": lambda z, b=beta, g=gap: -(z @ b + g), "jac": lambda _, b=beta: -b}],
-                method="SLSQP",
-            )
-            best = min(best, float(found.fun) if found.success else INF)
+            z = cp.Variable(4)
+            still = [z[j] == x[i, j] for j in range(4) if math.isinf(domain.price[j])]
+            within = [z >= np.maximum(domain.lower, -1e3), z <= np.minimum(domain.upper, 1e3)]
+            cost = cp.Minimize(price @ cp.square(z - x[i]))
+            problem = cp.Problem(cost, [beta @ z + gap <= 0, *still, *within])
+            problem.solve(solver=cp.CLARABEL)
+            best = min(best, float(problem.value))
         if peak.lift[i] == 0.0:
             assert best == INF
         else:

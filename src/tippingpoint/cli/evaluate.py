@@ -59,14 +59,18 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Evaluate, then write; nothing is written where anything fails before."""
+    if options.json is not None and options.json == options.sensitive:
+        raise InputError(f"--json and --sensitive are both {options.json!r}; give each its own file.")
     result = _ask(_profile(options), options)
-    if options.sensitive:
-        write_whole(options.sensitive, result.sensitive.to_csv(index=False))
+    texts = {}
+    if options.sensitive is not None:
+        texts[options.sensitive] = result.sensitive.to_csv(index=False)
+    if options.json not in (None, "-"):
+        texts[options.json] = result.to_json() + "\n"
+    write_whole(texts)
     if options.json == "-":
         print(result.to_json())
-    elif options.json:
-        write_whole(options.json, result.to_json() + "\n")
-    if not options.quiet and options.json != "-":
+    elif not options.quiet:
         print(result)
 
 

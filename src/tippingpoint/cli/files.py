@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError
 from tippingpoint.models.linear import LinearModel
+
+
+PARQUET = (".parquet", ".pq")
+"""Endings of Parquet files; all others are read as CSV."""
 
 
 def read_table(path: str) -> Any:
@@ -19,15 +23,14 @@ def read_table(path: str) -> Any:
 
     suffix = Path(path).suffix.lower()
     try:
-        if suffix in (".parquet", ".pq"):
+        if suffix in PARQUET:
             return pd.read_parquet(path)
         return pd.read_csv(path)
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
-    except (ValueError, pd.errors.EmptyDataError) as error:
-        raise InputError(
-            f"{path} cannot be read as {'Parquet' if suffix in ('.parquet', '.pq') else 'CSV'}: {error}."
-        ) from None
+    except ValueError as error:
+        kind = "Parquet" if suffix in PARQUET else "CSV"
+        raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
 
 
 def read_linear(path: str) -> tuple[LinearModel, Sequence[str] | None]:
@@ -47,22 +50,44 @@ def read_linear(path: str) -> tuple[LinearModel, Sequence[str] | None]:
         raise InputError(f"{path} has {odd[0]!r}, which is not known; it may hold {', '.join(sorted(known))}.")
     model = LinearModel.of(stored["coef"], stored.get("intercept", 0.0), stored.get("classes"))
     features = stored.get("features")
-    if features is not None and (not isinstance(features, list) or len(features) != model.coef.shape[1]):
-        raise InputError(f'{path}: "features" must list {model.coef.shape[1]} names, one for each coefficient.')
+    width = model.coef.shape[1]
+    if features is not None and not (
+        isinstance(features, list) and all(isinstance(name, str) for name in features) and len(set(features)) == width
+    ):
+        raise InputError(f'{path}: "features" must list {width} different names, one for each coefficient.')
     return model, features
 
 
-def write_whole(path: str, text: str) -> None:
-    """Write a file completely or not at all."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+def write_whole(texts: Mapping[str, str]) -> None:
+    """Write all of these files completely, or none of them."""
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for path, text in texts.items():
+            staged.append((_stage(path, text), Path(path).resolve()))
+        for temporary, target in staged:
+            temporary.replace(target)
+    except BaseException:
+        for temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _stage(path: str, text: str) -> Path:
+    """The text in a temporary file beside the one it is for."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path} is not a file; give the name of a file to write.")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}; check the path.") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private; ours are as any other program's
-        Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    return Path(name)
