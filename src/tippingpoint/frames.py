@@ -195,7 +195,9 @@ def _array(data: Any, name: str) -> np.ndarray[Any, Any]:
     if np.ma.is_masked(data):
         raise InputError(f"{name} holds masked values; fill them or drop their rows.")
     try:
-        return np.asarray(data)
+        values = np.asarray(data)
+        # NumPy makes text of a list that mixes text with numbers or with what is missing.
+        return np.asarray(data, dtype=object) if values.dtype.kind in "US" and isinstance(data, (list, tuple)) else values
     except ValueError:
         raise InputError(f"{name} has rows of different lengths; give every row the same number of values.") from None
 

@@ -374,9 +374,9 @@ def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale |
         wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
         if prices[wide] > UNEVEN * prices[narrow]:
             warnings.warn(
-                f"columns {domain.names[wide]!r} and {domain.names[narrow]!r} differ {prices[wide] / prices[narrow]:,.0f} times"
-                " in spread, yet a unit of either costs the same; pass scale='std' to measure each in its standard"
-                " deviations, Space(price=...) to price them yourself, or scale='raw' if this is meant.",
+                f"a standard deviation of {domain.names[wide]!r} is {prices[wide] / prices[narrow]:,.0f} times as far as one of"
+                f" {domain.names[narrow]!r}; pass scale='std' to measure each column in its own, Space(price=...) to price"
+                " them yourself, or scale='raw' if this is meant.",
                 ScaleWarning,
                 stacklevel=3,
             )

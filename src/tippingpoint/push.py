@@ -93,6 +93,11 @@ class Push(ABC):
     def free(self) -> float:
         """The largest compliance, over the samples, that no bound ever takes away."""
 
+    @property
+    @abstractmethod
+    def anchor(self) -> FloatArray:
+        """Where the unbounded stretch of the curve, prolonged downwards, meets `μ = 0`."""
+
     @abstractmethod
     def at(self, multiplier: float) -> Reach:
         """The push whose marginal cost is `2μ`, or the limit."""
@@ -154,6 +159,10 @@ class FreePush(Push):
     def free(self) -> float:
         return self._compliance
 
+    @property
+    def anchor(self) -> FloatArray:
+        return np.zeros(self._samples)
+
     def at(self, multiplier: float) -> Reach:
         return self._along(np.full(self._samples, multiplier))
 
@@ -208,6 +217,10 @@ class BoxPush(Push):
     @cached_property
     def free(self) -> float:
         return float((np.isinf(self._room) @ (self._coefficients * self._rates)).max(initial=0.0))
+
+    @property
+    def anchor(self) -> FloatArray:
+        return np.asarray(np.where(np.isinf(self._room), 0.0, self._room) @ self._coefficients)
 
     def at(self, multiplier: float) -> Reach:
         wish = multiplier * self._rates

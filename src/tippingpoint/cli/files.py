@@ -12,7 +12,6 @@ from typing import Any
 from tippingpoint.errors import InputError
 from tippingpoint.models.linear import LinearModel
 
-
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files; all others are read as CSV."""
 
@@ -76,7 +75,7 @@ def _stage(path: str, text: str) -> Path:
     """The text in a temporary file beside the one it is for."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
-        raise InputError(f"{path} is not a file; give the name of a file to write.")
+        raise InputError(f"{path!r} is not a file; give the name of a file to write.")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:

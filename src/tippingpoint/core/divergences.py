@@ -29,9 +29,6 @@ SERIES_BELOW = 1e-2
 FENCHEL_BELOW = 1.0
 """|s| below which `φ(w)` is taken from Fenchel's equality in centred form, above it from the definition."""
 
-NEWTON_STEPS = 100
-"""Cap on chi-square's finite Newton; every step drops a sample from the active set, 3 to 6 are usual."""
-
 RELATIVE_TIE = 1e-12
 """Losses this close, relative to the largest, count as equally large when all the mass goes to the largest."""
 
@@ -95,7 +92,9 @@ class Divergence(ABC):
 
     def tilt(self, values: FloatArray, base: FloatArray, theta: float) -> Tilt:
         """The weights that attain `Ψ` for `values` at price `theta`."""
-        scaled = values / theta
+        # Measured from the top, so that a small θ does not magnify the rounding of a large common part.
+        top = float(values.max())
+        scaled = (values - top) / theta
         alpha = self.alpha(scaled, base)
         scores = scaled + alpha
         return Tilt(
@@ -104,7 +103,7 @@ class Divergence(ABC):
             scores=scores,
             penalty=self._penalty(scores),
             stiffness=self.stiffness(scores),
-            alpha=alpha * theta,
+            alpha=alpha * theta - top,
         )
 
     def largest_mean(self, values: FloatArray, base: FloatArray) -> float:
@@ -206,17 +205,19 @@ class ChiSquare(Divergence):
     def alpha(self, values: FloatArray, base: FloatArray) -> float:
         """Finite Newton: the average weight is convex, increasing and piecewise linear in `α`.
 
-        At `α = -mean` it is at least one, so the steps go down and each drops samples from the active set.
+        At `α = -mean` it is at least one, so the steps go down, and each but the last drops samples from the active set;
+        3 to 6 are usual.
         """
         alpha = -float(base @ values)
-        for _ in range(NEWTON_STEPS):
+        while True:
             active = values + alpha > -2.0
-            idle = float(base[~active].sum())
-            step = (2.0 * idle - float(base[active] @ values[active])) / (1.0 - idle)
+            if active.all():
+                return alpha
+            mass, idle = float(base[active].sum()), float(base[~active].sum())
+            step = (2.0 * idle - float(base[active] @ values[active])) / mass
             if step >= alpha:
-                break
+                return alpha
             alpha = step
-        return alpha
 
     def _changes(self, scores: FloatArray) -> FloatArray:
         return np.maximum(scores / 2.0, -1.0)

@@ -25,13 +25,16 @@ TOLERANCE = 1e-12
 """Relative gap between the two bounds at which the search stops."""
 
 ROUNDING = 1e-14
-"""Two means of losses this close, relative to the largest loss, are the same number."""
+"""Two means of losses this close, relative to the mean size of a loss, are the same number."""
 
 SETTLED = 1e-5
 """Relative Newton step below which the next point is put as far beyond the root, to close the bracket."""
 
 ASIDE = 2.0**-40
 """Relative distance from a jump at which its two sides are evaluated: far above rounding, far below `TOLERANCE/ASIDE`."""
+
+FARTHEST = 1e60
+"""Largest price `λ` at which the search begins: its square, times anything, is still a number."""
 
 STRIDE = 1e3
 """Largest factor by which the search goes out at once while nothing bounds it from above."""
@@ -71,7 +74,7 @@ class Solution:
 def solve(problem: Problem) -> Solution:
     """The stability and the pair of perturbations that brackets it."""
     losses = problem.responses.losses
-    size = max(float(np.abs(losses).max()), abs(problem.risk))
+    size = max(float(problem.base @ np.abs(losses)), abs(problem.risk))
     rest = problem.rest()
     if problem.risk - problem.current <= ROUNDING * size:
         return _closed(Status.ALREADY, rest, 0)
@@ -80,6 +83,7 @@ def solve(problem: Problem) -> Solution:
         now = replace(rest, weights=zero + 1.0, changes=zero, excess=problem.current - problem.risk)
         return Solution(Status.ALREADY, now, rest, _share(now, rest), 0.0, 0)
     largest = problem.reachable()
+    size = max(size, abs(largest)) if math.isfinite(largest) else size
     if problem.risk > largest + ROUNDING * size:
         return Solution(Status.UNREACHABLE, rest, rest, 0.0, math.inf, 0)
     if problem.risk >= largest - max(ROUNDING * size, TOLERANCE * (largest - problem.current)):
@@ -144,7 +148,9 @@ def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:
     """Newton's step from rest; where g has no curvature there, the price at which enough samples have jumped."""
     wanted = problem.risk - problem.current
     if rest.curvature > 0.0:
-        first = -rest.excess / rest.curvature
+        first = min(-rest.excess / rest.curvature, FARTHEST * problem.theta1)
+    elif math.isinf(problem.theta1):  # the losses' variance underflows
+        first = problem.theta2 / float(np.ptp(problem.responses.losses))
     else:
         peak = problem.responses.peak()
         reach = np.isfinite(peak.lift) & (peak.lift > 0.0)
@@ -191,7 +197,7 @@ def _inward(problem: Problem, left: Evaluation, right: Evaluation, point: Evalua
 def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> float:
     """Where a model of the risk between two prices meets the threshold.
 
-    A sample whose two responses differ by more than its slopes explain jumps where the tangents cross,
+    A sample whose two responses differ by more than twice what its lesser slope explains jumps where the tangents cross,
     `θ1 (d_right - d_left)/(ℓ_right - ℓ_left)`: exact for two responses, quadratically close otherwise. All other
     growth is spread evenly. At a jump its nearer unexplored side is proposed.
     """
@@ -199,7 +205,7 @@ def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> float:
     if math.isinf(problem.theta1):
         return left.price - left.excess * span / (right.excess - left.excess)
     rise = right.response.lift - left.response.lift
-    smooth = 0.5 * (left.response.slope + right.response.slope) * (span / problem.theta1)
+    smooth = np.minimum(left.response.slope, right.response.slope) * (span / problem.theta1)
     jumps = np.flatnonzero((rise > 0.0) & (rise > 2.0 * smooth))
     ties = problem.theta1 * (right.response.cost[jumps] - left.response.cost[jumps]) / rise[jumps]
     order = np.argsort(ties, kind="stable")

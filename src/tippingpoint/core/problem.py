@@ -9,7 +9,7 @@ bound on the stability, and the perturbation that attains it has the risk at whi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,9 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import Divergence, Tilt
 from tippingpoint.core.responses import BestResponses, Response
+
+TRACE = 1e-10
+"""Part of the weight that every sample keeps so that those of no weight can escape at a ceiling too."""
 
 
 @dataclass(frozen=True)
@@ -120,16 +123,22 @@ class Problem:
         return self._evaluation(math.inf, peak, tilt, unknown, curvature=0.0, value=0.0)
 
     def escaped(self, beside: Evaluation) -> Evaluation:
-        """Beyond the ceiling: any further loss costs the ceiling's price, so the weights stay as `beside` it."""
-        response = self.responses.escape(2.0 * (self.risk - min(0.0, float(self.responses.losses.min()))))
-        mass = self.base * beside.weights
-        return replace(
-            beside,
-            price=self.theta1 * self.responses.ceiling,
-            response=response,
-            excess=beside.excess + float(mass @ (response.lift - beside.response.lift)),
-            moving=self.theta1 * float(mass @ response.cost),
+        """Beyond the ceiling: any further loss costs the ceiling's price, whatever the weights `beside` it.
+
+        The samples that can escape may weigh nothing there, so a `TRACE` of the weight is spread over all.
+        """
+        deficit = self.risk - self.current - beside.excess
+        escape = self.responses.escape(2.0 * deficit / (TRACE * float(self.base.min())))
+        stays = np.isinf(escape.cost)
+        response = Response(
+            np.where(stays, beside.response.lift, escape.lift),
+            np.where(stays, beside.response.cost, escape.cost),
+            np.zeros_like(escape.lift),
         )
+        changes, penalty = (1.0 - TRACE) * beside.changes, (1.0 - TRACE) * beside.penalty
+        tilt = Tilt(1.0 + changes, changes, changes, penalty, changes, 0.0)
+        price = self.theta1 * self.responses.ceiling
+        return self._evaluation(price, response, tilt, beside.influence, 0.0, beside.value)
 
     def _weigh(self, price: float, response: Response) -> Evaluation:
         losses, current = self.responses.losses, self.current

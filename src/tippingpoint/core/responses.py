@@ -63,7 +63,7 @@ class BestResponses(Protocol):
         """The largest lift of every sample (`inf` where unbounded) and the least cost that reaches it; no slope."""
 
     def escape(self, lift: float) -> Response:
-        """Responses of at least this lift whose cost per lift is the ceiling's (asked only where it is finite)."""
+        """Responses of at least this lift at the ceiling's cost per lift; infinite cost where a sample has none."""
 
 
 class Restricted:

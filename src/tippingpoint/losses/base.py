@@ -59,12 +59,8 @@ class Loss(ABC):
         """The price from which on an unbounded push of compliance `free` pays without end."""
         return math.inf
 
-    def escape(self, v: FloatArray, lift: float) -> FloatArray:
-        """Lifts, at least this large, whose cost is (nearly) the ceiling's price per lift; asked only below a ceiling."""
-        raise UnsupportedError(f"loss {self.label!r} has no ceiling to escape from.")
-
-    def push_for(self, v: FloatArray, lift: FloatArray) -> FloatArray:
-        """The push that has this lift; asked only where there is a ceiling."""
+    def root(self, v: FloatArray) -> FloatArray:
+        """`q` for which the loss is `(q + t)²` once pushed far; asked only of losses that have a ceiling."""
         raise UnsupportedError(f"loss {self.label!r} has no ceiling to escape from.")
 
     def peak(self, v: FloatArray, push: Push) -> Reach:

@@ -12,9 +12,6 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.losses.base import Loss, Task, check_positive
 from tippingpoint.push import Push, Reach
 
-FAR = 1e10
-"""How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
-
 
 @dataclass(frozen=True)
 class Squared(Loss):
@@ -41,11 +38,8 @@ class Squared(Loss):
     def ceiling(self, free: float) -> float:
         return 1.0 / free if free > 0.0 else math.inf
 
-    def escape(self, v: FloatArray, lift: float) -> FloatArray:
-        return np.full_like(v, lift)
-
-    def push_for(self, v: FloatArray, lift: FloatArray) -> FloatArray:
-        return np.asarray(np.sqrt(lift + np.square(v)) - v)
+    def root(self, v: FloatArray) -> FloatArray:
+        return v
 
 
 @dataclass(frozen=True)
@@ -74,11 +68,8 @@ class SquaredHinge(Loss):
     def ceiling(self, free: float) -> float:
         return 1.0 / free if free > 0.0 else math.inf
 
-    def escape(self, v: FloatArray, lift: float) -> FloatArray:
-        return lift + np.square(FAR * np.minimum(1.0 + v, 0.0))
-
-    def push_for(self, v: FloatArray, lift: FloatArray) -> FloatArray:
-        return np.asarray(np.sqrt(lift + self.value(v)) - (1.0 + v))
+    def root(self, v: FloatArray) -> FloatArray:
+        return 1.0 + v
 
 
 @dataclass(frozen=True)

@@ -53,5 +53,8 @@ class Oracle(ABC):
         """
 
     def escape(self, lift: float) -> Response:
-        """Responses of at least this lift whose cost per lift is the ceiling's (asked only where it is finite)."""
+        """Responses of at least this lift at the ceiling's cost per lift; infinite cost where a sample has none.
+
+        Asked only where the ceiling is finite.
+        """
         raise UnsupportedError(f"{type(self).__name__} has no ceiling, so nothing can escape from it.")

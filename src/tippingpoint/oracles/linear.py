@@ -23,6 +23,9 @@ from tippingpoint.oracles.geometry import Rows, ScoreGeometry, shifted
 from tippingpoint.push import Push, Reach
 from tippingpoint.space import Domain
 
+FAR = 1e10
+"""How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
+
 
 @dataclass(frozen=True)
 class _Side:
@@ -112,23 +115,28 @@ class LinearOracle(Oracle):
         return peak
 
     def escape(self, lift: float) -> Response:
-        side = self._sides[0]
-        lifts = side.loss.escape(side.v, lift)
-        costs = [self._escaped(rows, lifts[rows]).cost for rows in self._geometry.chunks(len(lifts))]
-        return Response(lifts, np.concatenate(costs), np.zeros_like(lifts))
+        escaped = Response.none(len(self._losses))
+        escaped.cost[:] = np.inf
+        for rows, side, push in self._pushes():
+            root = side.loss.root(side.v)
+            far = math.sqrt(lift) + FAR * (np.abs(root) + push.anchor)
+            with np.errstate(invalid="ignore"):
+                here, cost = side.loss.lift(side.v, far), push.to(far).cost
+                better = cost * escaped.lift[rows] < escaped.cost[rows] * here
+            escaped.lift[rows] = np.where(better, here, escaped.lift[rows])
+            escaped.cost[rows] = np.where(better, cost, escaped.cost[rows])
+        return escaped
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
-        answer = self._answer(price, rows) if price < self.ceiling or math.isinf(price) else None
-        side = self._sides[0].of(rows)
-        if answer is None:
-            reach, direction = self._escaped(rows, lift), side.direction
-        elif self._loss.needs_crossing:
-            direction = side.direction
-            reach = self._geometry.crossing(rows, direction, np.maximum(-side.v, 0.0))
+        if self._loss.needs_crossing:
+            side = self._sides[0].of(rows)
+            direction, reach = side.direction, self._geometry.crossing(rows, side.direction, np.maximum(-side.v, 0.0))
+        elif self.ceiling <= price < math.inf:
+            direction, reach = self._escaped(rows, lift)
         else:
-            reach, direction = answer.reach, answer.direction
-        multiplier = np.where(lift > 0.0, reach.multiplier, 0.0)
-        steps = self._geometry.steps(rows, direction, multiplier)
+            answer = self._answer(price, rows)
+            direction, reach = answer.direction, answer.reach
+        steps = self._geometry.steps(rows, direction, np.where(lift > 0.0, reach.multiplier, 0.0))
         return shifted(self._x, rows, self._geometry.moves, steps, self._names)
 
     def _answer(self, price: float, rows: Rows) -> _Answer:
@@ -151,9 +159,17 @@ class LinearOracle(Oracle):
             slope = np.maximum(slope, _slope(price, other, self._geometry.push(rows, other.direction).none()))
         return _Answer(np.zeros_like(side.v), slope, stay, side.direction)
 
-    def _escaped(self, rows: Rows, lift: FloatArray) -> Reach:
-        side = self._sides[0].of(rows)
-        return self._geometry.push(rows, side.direction).to(side.loss.push_for(side.v, lift))
+    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, Reach]:
+        """Direction and push of samples that escaped with this lift."""
+        loss = self._losses[rows] + lift
+        found: list[tuple[FloatArray, Reach]] = []
+        for whole in self._sides:
+            side = whole.of(rows)
+            far = np.sqrt(loss) - side.loss.root(side.v)
+            found.append((side.direction, self._geometry.push(rows, side.direction).to(far)))
+        (direction, reach), (other, beyond) = found[0], found[-1]
+        nearer = beyond.cost < reach.cost
+        return np.where(nearer, other, direction), beyond.where(nearer, reach)
 
     def _pushes(self) -> Iterator[tuple[slice, _Side, Push]]:
         for rows in self._geometry.chunks(len(self._losses)):

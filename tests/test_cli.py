@@ -1,0 +1,285 @@
+"""The installed command, as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tippingpoint as tp
+
+COMMAND = Path(sys.executable).with_name("tippingpoint")
+
+
+def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command in a directory, as from a shell."""
+    return subprocess.run(
+        [str(COMMAND), *arguments],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100", **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def succeed(*arguments: str, cwd: Path, **environment: str) -> str:
+    done = run(*arguments, cwd=cwd, **environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def runs() -> pd.DataFrame:
+    """Paraphrases of prompts: the prompt itself, and three others at a cost."""
+    rng = np.random.default_rng(1)
+    lines = [
+        (
+            f"prompt {i}",
+            float(rng.random() < (0.15 if k == 0 else 0.5)),
+            0.0 if k == 0 else float(rng.gamma(2.0)),
+            i % 3,
+            f"p{k}",
+        )
+        for i in range(80)
+        for k in range(4)
+    ]
+    return pd.DataFrame(lines, columns=["sample", "loss", "cost", "heft", "wording"])
+
+
+def patients() -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(120, 2))
+    y = np.where(x @ [1.0, -0.5] + rng.normal(scale=0.6, size=120) > 0.0, "ill", "healthy")
+    return pd.DataFrame({"age": x[:, 0], "ward": "A", "dose": x[:, 1], "y": y, "heft": rng.integers(0, 3, 120)})
+
+
+MODEL = {"coef": [1.0, -0.5], "intercept": 0.1, "features": ["age", "dose"], "classes": ["healthy", "ill"]}
+COEF = (np.array([1.0, -0.5]), 0.1)
+LINEAR = ("evaluate", "--linear", "model.json", "--data", "eval.csv", "--target", "y")
+TABLE = ("evaluate", "--table", "runs.csv")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    runs().to_csv(tmp_path / "runs.csv", index=False)
+    patients().to_csv(tmp_path / "eval.csv", index=False)
+    (tmp_path / "model.json").write_text(json.dumps(MODEL), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_command_is_installed_beside_the_interpreter() -> None:
+    assert COMMAND.exists()
+
+
+def test_demo_shows_both_losses_and_the_five_heaviest_rows_of_each(tmp_path: Path) -> None:
+    shown = succeed("demo", cwd=tmp_path)
+    first, second = shown.split("logistic:")
+    for part, risk in ((first, "error rate"), (second, "logistic risk")):
+        assert f"what it takes to lift the {risk} from" in part
+        assert "exact" in part
+        assert "5 heaviest rows" in part
+        numbered = [line for line in part.splitlines() if len(cells := line.split("│")) > 2 and cells[1].strip().isdigit()]
+        weights = [float(line.split("│")[2]) for line in numbered]
+        assert len(weights) >= 5
+        assert weights[:5] == sorted(weights[:5], reverse=True)
+        assert max(weights) == weights[0] > 1.0
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
+
+
+def test_demo_tells_the_same_twice_and_something_else_for_another_split(tmp_path: Path) -> None:
+    assert succeed("demo", cwd=tmp_path) == succeed("demo", "--seed", "0", cwd=tmp_path)
+    assert succeed("demo", cwd=tmp_path) != succeed("demo", "--seed", "1", cwd=tmp_path)
+
+
+def test_evaluate_of_a_table_prints_what_python_prints(place: Path) -> None:
+    shown = succeed(*TABLE, "--risk", "0.4", cwd=place)
+    assert shown.strip() == str(tp.profile_table(runs()).stability(0.4))
+
+
+def test_evaluate_of_a_linear_model_prints_what_python_prints(place: Path) -> None:
+    data = patients()
+    shown = succeed(*LINEAR, "--risk", "0.4", "--theta1", "1", "--theta2", "0.25", cwd=place)
+    model = tp.LinearModel.of(*COEF, classes=["healthy", "ill"])
+    assert shown.strip() == str(tp.stability(model, data[["age", "dose"]], data["y"], 0.4, theta1=1.0, theta2=0.25))
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ((), {}),
+        (("--mix", "0.2"), {"mix": 0.2}),
+        (("--mix", "0.2", "--budget", "2"), {"mix": 0.2, "budget": 2.0}),
+        (("--theta1", "inf", "--theta2", "0.3"), {"theta1": math.inf, "theta2": 0.3}),
+        (("--theta1", "0.3", "--theta2", "inf"), {"theta1": 0.3, "theta2": math.inf}),
+        (("--divergence", "chi2"), {"divergence": "chi2"}),
+        (("--divergence", "cvar:0.3"), {"divergence": "cvar:0.3"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_prices_and_divergences_mean_what_they_mean_in_python(
+    options: tuple[str, ...], settings: dict[str, Any], place: Path
+) -> None:
+    told = tp.StabilityResult.from_json(succeed(*TABLE, "--risk", "0.55", *options, "--json", "-", cwd=place))
+    assert told.to_dict() == tp.profile_table(runs()).stability(0.55, **settings).to_dict()
+
+
+def test_options_of_a_linear_model_mean_what_they_mean_in_python(place: Path) -> None:
+    data = patients()
+    options = ("--loss", "logistic", "--scale", "std", "--weight", "heft", "--frozen", "dose", "--risk", "1.1")
+    told = tp.StabilityResult.from_json(succeed(*LINEAR, *options, "--json", "-", cwd=place))
+    model = tp.LinearModel.of(*COEF, classes=["healthy", "ill"])
+    expected = tp.stability(
+        model,
+        data[["age", "dose"]],
+        data["y"],
+        1.1,
+        loss="logistic",
+        scale="std",
+        sample_weight=data["heft"],
+        space=tp.Space(frozen=["dose"]),
+    )
+    assert told.value == pytest.approx(expected.value, rel=1e-12)
+    assert (told.unit, told.samples, told.loss) == ("standard deviations", int(data["heft"].gt(0).sum()), "logistic")
+
+
+def test_a_model_without_names_takes_all_columns_but_target_and_weight(place: Path) -> None:
+    patients().drop(columns="ward").to_csv(place / "eval.csv", index=False)
+    (place / "model.json").write_text(json.dumps({"coef": [1.0, -0.5], "intercept": 0.1}), encoding="utf-8")
+    told = tp.StabilityResult.from_json(succeed(*LINEAR, "--weight", "heft", "--risk", "0.5", "--json", "-", cwd=place))
+    data = patients()
+    expected = tp.stability(COEF, data[["age", "dose"]], data["y"], 0.5, sample_weight=data["heft"])
+    assert told.value == pytest.approx(expected.value, rel=1e-12)
+
+
+def test_a_regression_is_a_model_without_classes_and_a_loss_for_targets(place: Path) -> None:
+    data = patients()
+    data["y"] = data["age"] - data["dose"]
+    data.to_csv(place / "eval.csv", index=False)
+    plain = {key: MODEL[key] for key in ("coef", "intercept", "features")}
+    (place / "model.json").write_text(json.dumps(plain), encoding="utf-8")
+    told = tp.StabilityResult.from_json(succeed(*LINEAR, "--loss", "pinball:0.9", "--risk", "0.8", "--json", "-", cwd=place))
+    expected = tp.stability(COEF, data[["age", "dose"]], data["y"], 0.8, loss="pinball:0.9")
+    assert (told.loss, told.value) == ("pinball:0.9", pytest.approx(expected.value, rel=1e-9))
+
+
+def test_json_goes_to_a_file_beside_the_text_or_instead_of_it(place: Path) -> None:
+    shown = succeed(*TABLE, "--risk", "0.4", "--json", "out.json", cwd=place)
+    stored = tp.StabilityResult.from_json((place / "out.json").read_text(encoding="utf-8"))
+    assert shown.strip() == str(stored) == str(tp.profile_table(runs()).stability(0.4))
+    printed = succeed(*TABLE, "--risk", "0.4", "--json", "-", cwd=place)
+    assert printed == (place / "out.json").read_text(encoding="utf-8"), "nothing but JSON is printed"
+    assert json.loads(printed)["schema"] == "tippingpoint.stability/1"
+    assert not (place / "-").exists()
+
+
+def test_quiet_prints_nothing_and_writes_all_the_same(place: Path) -> None:
+    assert not succeed(*TABLE, "--risk", "0.4", "--quiet", "--json", "out.json", "--sensitive", "out.csv", cwd=place)
+    assert (place / "out.json").stat().st_size
+    assert (place / "out.csv").stat().st_size
+    assert {file.name for file in place.iterdir()} == {"runs.csv", "eval.csv", "model.json", "out.json", "out.csv"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_files_written_are_as_readable_as_any_other(place: Path) -> None:
+    succeed(*TABLE, "--risk", "0.4", "--json", "out.json", cwd=place)
+    (place / "plain").touch()
+    assert stat.S_IMODE((place / "out.json").stat().st_mode) == stat.S_IMODE((place / "plain").stat().st_mode)
+
+
+def test_a_result_written_over_a_link_goes_where_the_link_points(place: Path) -> None:
+    (place / "store").mkdir()
+    (place / "store" / "kept.json").write_text("old", encoding="utf-8")
+    (place / "out.json").symlink_to(place / "store" / "kept.json")
+    succeed(*TABLE, "--risk", "0.4", "--json", "out.json", cwd=place)
+    assert (place / "out.json").is_symlink()
+    assert json.loads((place / "store" / "kept.json").read_text(encoding="utf-8"))["risk"] == 0.4
+
+
+def test_the_sensitive_distribution_is_written_as_csv_that_adds_up(place: Path) -> None:
+    succeed(*TABLE, "--risk", "0.4", "--weight", "heft", "--sensitive", "q.csv", cwd=place)
+    q, table = pd.read_csv(place / "q.csv"), runs()
+    heft = table.groupby("sample")["heft"].first()
+    mass = q["row"].map(heft / heft.sum()) * q["share"] * q["weight"]
+    assert mass.sum() == pytest.approx(1.0, rel=1e-9)
+    assert (mass * q["loss"]).sum() == pytest.approx(0.4, rel=1e-9)
+    assert set(q["row"]) == set(heft[heft > 0].index)
+    lines = table.set_index(["sample", "wording"])
+    for atom in q.to_dict("records"):
+        assert lines.loc[(atom["row"], atom["wording"]), "cost"] == pytest.approx(atom["cost"], abs=1e-12)
+
+
+def test_other_columns_of_a_table_may_be_named(place: Path) -> None:
+    runs().rename(columns={"sample": "id", "loss": "harm", "cost": "edits"}).to_csv(place / "runs.csv", index=False)
+    named = ("--sample-column", "id", "--loss-column", "harm", "--cost-column", "edits")
+    shown = succeed(*TABLE, *named, "--risk", "0.4", cwd=place)
+    assert shown.strip() == str(tp.profile_table(runs()).stability(0.4))
+
+
+def test_uneven_columns_warn_in_a_sentence_and_a_scale_silences_it(place: Path) -> None:
+    data = patients()
+    data["age"] *= 1e4
+    data.to_csv(place / "eval.csv", index=False)
+    done = run(*LINEAR, "--risk", "0.6", cwd=place)
+    assert done.returncode == 0
+    assert done.stderr.startswith("tippingpoint: warning: ")
+    assert done.stderr.count("\n") == 1
+    assert "'age'" in done.stderr
+    assert "scale='std'" in done.stderr
+    succeed(*LINEAR, "--risk", "0.6", "--scale", "std", cwd=place)
+    succeed(*LINEAR, "--risk", "0.6", "--scale", "raw", cwd=place)
+
+
+def test_help_lists_the_commands_and_gives_an_example_that_works(place: Path) -> None:
+    for command in ("demo", "evaluate"):
+        assert command in succeed("--help", cwd=place)
+    shown = succeed("evaluate", "--help", cwd=place)
+    examples = [line.split()[1:] for line in shown.splitlines() if line.strip().startswith("tippingpoint evaluate")]
+    assert len(examples) == 2
+    for example in examples:
+        assert "Stability" in succeed(*example, cwd=place)
+
+
+def test_version_is_the_packages(place: Path) -> None:
+    assert succeed("--version", cwd=place).split() == ["tippingpoint", tp.__version__]
+
+
+def test_python_m_is_the_same_command(place: Path) -> None:
+    arguments = [*TABLE, "--risk", "0.4"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tippingpoint", *arguments],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == succeed(*arguments, cwd=place)
+    usage = subprocess.run([sys.executable, "-m", "tippingpoint", "--help"], capture_output=True, text=True, check=True).stdout
+    assert usage.startswith("usage: tippingpoint ")
+
+
+def test_a_bad_command_ends_with_code_2_and_one_sentence_without_a_traceback(place: Path) -> None:
+    done = run(*TABLE, "--risk", "0.4", "--theta1", "-1", "--theta2", "1", "--json", "out.json", cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "tippingpoint: theta1=-1 must be positive; float('inf') forbids that kind of change.\n"
+    assert not (place / "out.json").exists()
+    usage = run("evaluate", "--table", "runs.csv", cwd=place)
+    assert usage.returncode == 2
+    assert usage.stderr == "tippingpoint: the following arguments are required: --risk; see tippingpoint evaluate --help.\n"
+
+
+@pytest.mark.parametrize("command", [(*TABLE, "--risk", "0.4"), ("demo",)], ids=["evaluate", "demo"])
+def test_a_terminal_without_greek_letters_is_served_all_the_same(command: tuple[str, ...], place: Path) -> None:
+    shown = succeed(*command, cwd=place, PYTHONIOENCODING="ascii")
+    assert "Stability" in shown
+    assert shown.isascii()
