@@ -351,10 +351,26 @@ def test_an_unfitted_model_is_refused_with_a_call_to_fit(model: Any) -> None:
 def test_a_model_fitted_on_other_columns_is_refused() -> None:
     x, y = classes_of()
     fitted = LogisticRegression(max_iter=1000).fit(x[["a", "b"]], y)
+    for other in (x, x[["c", "d"]], x[["b", "a"]], x[["a"]]):
+        with pytest.raises(tp.InputError, match="pass the columns it was fitted on") as caught:
+            tp.profile(fitted, other, y)
+        assert "\n" not in str(caught.value)
+    unnamed = LogisticRegression(max_iter=1000).fit(x[["a", "b"]].to_numpy(), y)
     with pytest.raises(tp.InputError, match="2 coefficients but X has 5 columns; pass the columns it was fitted on"):
-        tp.profile(fitted, x, y)
-    with pytest.raises(tp.InputError, match="pass the columns it was fitted on"):
-        tp.profile(fitted, x[["c", "d"]], y)
+        tp.profile(unnamed, x.to_numpy(), y)
+
+
+def test_columns_that_a_pipeline_finds_by_name_may_stand_anywhere() -> None:
+    x, y = classes_of()
+    fitted = make_pipeline(clone(COLUMNS["by name, rest dropped"]), LogisticRegression()).fit(x, y)
+    expected = tp.stability(fitted, x, y, 0.4, **PRICES)
+    for other in (x[["e", "d", "a", "c", "b"]], x.assign(further=7.0), x[["d", "a", "b"]]):
+        np.testing.assert_array_equal(fitted.predict(other), fitted.predict(x))
+        result = tp.stability(fitted, other, y, 0.4, **PRICES)
+        assert result.value == pytest.approx(expected.value, rel=1e-10)
+        np.testing.assert_allclose(result.sensitive[["a", "b", "d"]], expected.sensitive[["a", "b", "d"]], rtol=1e-9)
+    with pytest.raises(tp.InputError, match="columns"):
+        tp.profile(fitted, x[["a", "b", "c"]], y)
 
 
 @pytest.mark.parametrize(("model", "loss"), [(LogisticRegression(), "squared"), (Ridge(), "logistic")])

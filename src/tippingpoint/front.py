@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
@@ -74,7 +74,7 @@ class Profile:
     @property
     def risk(self) -> float:
         """The mean loss now."""
-        return float(self.base @ self.oracle.losses)
+        return total(self.base, self.oracle.losses)
 
     def stability(
         self,
@@ -389,7 +389,7 @@ def _spread(x: FloatArray, base: FloatArray) -> FloatArray:
     for j in range(x.shape[1]):
         column = x[:, j]
         if column.min() != column.max():
-            spread[j] = math.sqrt(float(base @ np.square(column - base @ column)))
+            spread[j] = math.sqrt(total(base, np.square(column - total(base, column))))
     return spread
 
 

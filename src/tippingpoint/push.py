@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, combine
 
 
 @dataclass(frozen=True)
@@ -212,25 +212,25 @@ class BoxPush(Push):
 
     @property
     def limit(self) -> FloatArray:
-        return np.asarray(self._room @ self._coefficients) if self._room.shape[1] else np.zeros(len(self._room))
+        return combine(self._room, self._coefficients)
 
     @cached_property
     def free(self) -> float:
-        return float((np.isinf(self._room) @ (self._coefficients * self._rates)).max(initial=0.0))
+        return float(combine(np.isinf(self._room), self._coefficients * self._rates).max(initial=0.0))
 
     @property
     def anchor(self) -> FloatArray:
-        return np.asarray(np.where(np.isinf(self._room), 0.0, self._room) @ self._coefficients)
+        return combine(np.where(np.isinf(self._room), 0.0, self._room), self._coefficients)
 
     def at(self, multiplier: float) -> Reach:
         wish = multiplier * self._rates
         steps = np.minimum(wish, self._room)
         giving = self._room > wish
         return Reach(
-            steps @ self._coefficients,
-            np.square(steps) @ self._prices,
+            combine(steps, self._coefficients),
+            combine(np.square(steps), self._prices),
             np.full(len(steps), multiplier),
-            giving @ (self._coefficients * self._rates),
+            combine(giving, self._coefficients * self._rates),
         )
 
     def to_limit(self) -> Reach:
@@ -239,7 +239,7 @@ class BoxPush(Push):
             return Reach(zero, zero, zero, zero)
         return Reach(
             self.limit,
-            np.square(self._room) @ self._prices,
+            combine(np.square(self._room), self._prices),
             (self._room / self._rates).max(axis=1),
             np.zeros(len(self._room)),
         )

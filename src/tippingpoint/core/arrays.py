@@ -1,4 +1,7 @@
-"""Names for the arrays that flow through the package."""
+"""Names for the arrays that flow through the package, and sums that are the same bytes everywhere.
+
+BLAS splits long sums between threads, so its last digit depends on their number; these do not.
+"""
 
 from __future__ import annotations
 
@@ -8,3 +11,13 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+
+
+def total(weights: FloatArray, values: FloatArray | BoolArray) -> float:
+    """`Σ_i w_i v_i`, summed pairwise."""
+    return float(np.sum(weights * values))
+
+
+def combine(rows: FloatArray | BoolArray, coefficients: FloatArray) -> FloatArray:
+    """`Σ_j x_ij b_j` of every row."""
+    return np.asarray(np.einsum("ij,j->i", rows, coefficients), dtype=float)

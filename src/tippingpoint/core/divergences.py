@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.errors import InputError
 
 SERIES_BELOW = 1e-2
@@ -165,8 +165,8 @@ class KL(Divergence):
     def alpha(self, values: FloatArray, base: FloatArray) -> float:
         top = float(values.max())
         if max(top, -float(values.min())) < 1.0:
-            return -float(np.log1p(base @ np.expm1(values)))
-        return -(top + float(np.log(base @ np.exp(values - top))))
+            return -float(np.log1p(total(base, np.expm1(values))))
+        return -(top + float(np.log(total(base, np.exp(values - top)))))
 
     def _changes(self, scores: FloatArray) -> FloatArray:
         return np.expm1(scores)
@@ -208,13 +208,13 @@ class ChiSquare(Divergence):
         At `α = -mean` it is at least one, so the steps go down, and each but the last drops samples from the active set;
         3 to 6 are usual.
         """
-        alpha = -float(base @ values)
+        alpha = -total(base, values)
         while True:
             active = values + alpha > -2.0
             if active.all():
                 return alpha
             mass, idle = float(base[active].sum()), float(base[~active].sum())
-            step = (2.0 * idle - float(base[active] @ values[active])) / mass
+            step = (2.0 * idle - total(base[active], values[active])) / mass
             if step >= alpha:
                 return alpha
             alpha = step
@@ -274,12 +274,12 @@ class CVaR(Divergence):
         weights = self._capped(np.argsort(-values, kind="stable"), base)
         # Samples tied at the quantile share alike what is left there, so that row order does not matter.
         tied = values == -alpha
-        weights[tied] = base[tied] @ weights[tied] / base[tied].sum()
+        weights[tied] = total(base[tied], weights[tied]) / base[tied].sum()
         nothing = np.zeros_like(values)
         return Tilt(weights, weights - 1.0, (values + alpha) / theta, nothing, nothing, alpha)
 
     def largest_mean(self, values: FloatArray, base: FloatArray) -> float:
-        return float(base @ (self._capped(np.argsort(-values, kind="stable"), base) * values))
+        return total(base, self._capped(np.argsort(-values, kind="stable"), base) * values)
 
     def concentrate(self, values: FloatArray, costs: FloatArray, base: FloatArray, theta: float) -> FloatArray:
         return self._capped(np.lexsort((costs, -values)), base)

@@ -19,6 +19,7 @@ from enum import Enum
 
 import numpy as np
 
+from tippingpoint.core.arrays import total
 from tippingpoint.core.problem import Evaluation, Problem
 
 TOLERANCE = 1e-12
@@ -74,13 +75,13 @@ class Solution:
 def solve(problem: Problem) -> Solution:
     """The stability and the pair of perturbations that brackets it."""
     losses = problem.responses.losses
-    size = max(float(problem.base @ np.abs(losses)), abs(problem.risk))
+    size = max(total(problem.base, np.abs(losses)), abs(problem.risk))
     rest = problem.rest()
     if problem.risk - problem.current <= ROUNDING * size:
         return _closed(Status.ALREADY, rest, 0)
     if rest.excess >= -ROUNDING * size:  # reweighting without cost goes that far: mix it with the data as they are
         zero = np.zeros_like(losses)
-        now = replace(rest, weights=zero + 1.0, changes=zero, excess=problem.current - problem.risk)
+        now = replace(rest, changes=zero, excess=problem.current - problem.risk)
         return Solution(Status.ALREADY, now, rest, _share(now, rest), 0.0, 0)
     largest = problem.reachable()
     size = max(size, abs(largest)) if math.isfinite(largest) else size
@@ -113,8 +114,8 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
     ceiling = problem.theta1 * problem.responses.ceiling if not math.isinf(problem.theta1) else math.inf
     noise = 0.1 * TOLERANCE * (problem.risk - problem.current)
     price = _first_price(problem, rest, ceiling)
-    trust, widths = True, [math.inf, math.inf]
-    before = rest
+    lower, share, width, last, widths = 0.0, 0.0, math.inf, math.inf, [math.inf, math.inf]
+    del rest  # of the size of the data, like every evaluation: hold no more of them than are needed
     for evaluations in range(1, EVALUATIONS + 1):
         point = problem.evaluate(price)
         if abs(point.excess) <= noise:
@@ -128,7 +129,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
             if price <= point.price:  # as close to the ceiling as numbers go, and the risk is still too low
                 right = problem.escaped(point)
                 return Solution(Status.ATTAINED, left, right, _share(left, right), left.value, evaluations)
-            before = point
+            last = point.excess
             continue
         lower = max(left.value, right.value)
         share = _share(left, right)
@@ -136,12 +137,10 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
         width = right.price - left.price
         if upper - lower <= TOLERANCE * upper or width <= 2.0 * np.spacing(right.price):
             return Solution(Status.ATTAINED, left, right, share, lower, evaluations)
-        trust = before is rest or abs(point.excess) <= 0.25 * abs(before.excess)
-        widths = [*widths[-1:], width]
-        stalled = width > 0.5 * widths[0]
-        price = _inward(problem, left, right, point, trust=trust, stalled=stalled and not trust)
-        before = point
-    return Solution(Status.ATTAINED, left, right or left, 0.0 if right is None else share, lower, EVALUATIONS)
+        trust = abs(point.excess) <= 0.25 * abs(last)
+        widths, last = [widths[-1], width], point.excess
+        price = _inward(problem, left, right, point, trust=trust, stalled=width > 0.5 * widths[0] and not trust)
+    return Solution(Status.ATTAINED, left, right or left, share, lower, EVALUATIONS)
 
 
 def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:

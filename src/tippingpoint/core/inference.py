@@ -17,7 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.dual import Solution, Status
 
 NORMAL_FROM = 50.0
@@ -30,7 +30,7 @@ def influence(solution: Solution, base: FloatArray) -> FloatArray:
         return np.full(len(base), math.nan)
     share = solution.share
     effect = (1.0 - share) * solution.left.influence + share * solution.right.influence
-    return np.asarray(-(effect - base @ effect))
+    return np.asarray(-(effect - total(base, effect)))
 
 
 def standard_error(psi: FloatArray, base: FloatArray) -> float:

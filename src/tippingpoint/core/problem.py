@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.divergences import Divergence, Tilt
 from tippingpoint.core.responses import BestResponses, Response
 
@@ -32,8 +32,8 @@ class Evaluation:
         `h`.
     response
         The best responses at `h/θ1`.
-    weights, changes
-        `w_i`, averaging one, and `w_i - 1`.
+    changes
+        `w_i - 1`, averaging zero.
     penalty
         `φ(w_i)`.
     influence
@@ -50,7 +50,6 @@ class Evaluation:
 
     price: float
     response: Response
-    weights: FloatArray
     changes: FloatArray
     penalty: FloatArray
     influence: FloatArray
@@ -59,6 +58,10 @@ class Evaluation:
     value: float
     moving: float
     reweighting: float
+
+    @property
+    def weights(self) -> FloatArray:
+        return 1.0 + self.changes
 
     @property
     def cost(self) -> float:
@@ -82,7 +85,7 @@ class Problem:
     @cached_property
     def current(self) -> float:
         """The risk as it is now."""
-        return float(self.base @ self.responses.losses)
+        return total(self.base, self.responses.losses)
 
     def evaluate(self, price: float) -> Evaluation:
         """Everything at dual price `h > 0`."""
@@ -94,7 +97,7 @@ class Problem:
         response = self._still() if math.isinf(self.theta1) else self.responses.respond(0.0)
         losses = self.responses.losses
         zero = np.zeros_like(losses)
-        curvature = float(self.base @ response.slope) / self.theta1
+        curvature = total(self.base, response.slope) / self.theta1
         tilt = self._no_tilt()
         if not math.isinf(self.theta2):
             tilt = self.divergence.tilt(zero, self.base, self.theta2)
@@ -107,7 +110,7 @@ class Problem:
         """The largest risk that any perturbation reaches, at any cost."""
         highest = self.responses.losses + self._peak().lift
         if math.isinf(self.theta2):
-            return float(self.base @ highest)
+            return total(self.base, highest)
         return math.inf if np.isinf(highest).any() else self.divergence.largest_mean(highest, self.base)
 
     def concentrated(self) -> Evaluation:
@@ -143,7 +146,7 @@ class Problem:
     def _weigh(self, price: float, response: Response) -> Evaluation:
         losses, current = self.responses.losses, self.current
         gain = np.zeros_like(losses) if math.isinf(self.theta1) else price * response.lift - self.theta1 * response.cost
-        mean_gain = float(self.base @ gain)
+        mean_gain = total(self.base, gain)
         first_order = price * (self.risk - current) - mean_gain
         tilt = self._no_tilt()
         influence, value, curvature = price * losses + gain, first_order, 0.0
@@ -158,12 +161,12 @@ class Problem:
             conjugate = self.divergence.conjugate(tilt.scores)
             influence = self.theta2 * conjugate
             if centred:
-                value -= self.theta2 * float(self.base @ self.divergence.centred_conjugate(tilt.scores))
+                value -= self.theta2 * total(self.base, self.divergence.centred_conjugate(tilt.scores))
             else:
-                value = tilt.alpha - self.theta2 * float(self.base @ conjugate)
+                value = tilt.alpha - self.theta2 * total(self.base, conjugate)
             curvature += _spread(losses + response.lift, self.base * tilt.stiffness) / self.theta2
         if not math.isinf(self.theta1):
-            curvature += float((self.base * tilt.weights) @ response.slope) / self.theta1
+            curvature += total(self.base * tilt.weights, response.slope) / self.theta1
         return self._evaluation(price, response, tilt, influence, curvature, value)
 
     def _evaluation(
@@ -171,23 +174,22 @@ class Problem:
     ) -> Evaluation:
         """An evaluation with the risk and the cost that follow from the weights and the response."""
         mass, current = self.base * tilt.weights, self.current
-        reweighted = float((self.base * tilt.changes) @ (self.responses.losses - current))
+        reweighted = total(self.base * tilt.changes, self.responses.losses - current)
         return Evaluation(
             price=price,
             response=response,
-            weights=tilt.weights,
             changes=tilt.changes,
             penalty=tilt.penalty,
             influence=influence,
-            excess=reweighted + float(mass @ response.lift) - (self.risk - current),
+            excess=reweighted + total(mass, response.lift) - (self.risk - current),
             curvature=curvature,
             value=value,
-            moving=0.0 if math.isinf(self.theta1) else self.theta1 * float(mass @ response.cost),
-            reweighting=0.0 if math.isinf(self.theta2) else self.theta2 * float(self.base @ tilt.penalty),
+            moving=0.0 if math.isinf(self.theta1) else self.theta1 * total(mass, response.cost),
+            reweighting=0.0 if math.isinf(self.theta2) else self.theta2 * total(self.base, tilt.penalty),
         )
 
     def _no_tilt(self) -> Tilt:
-        one, zero = np.ones(len(self.base)), np.zeros(len(self.base))
+        one, zero = np.broadcast_to(1.0, self.base.shape), np.broadcast_to(0.0, self.base.shape)
         return Tilt(one, zero, zero, zero, zero, 0.0)
 
     def _still(self) -> Response:
@@ -199,7 +201,7 @@ class Problem:
 
 def _spread(values: FloatArray, mass: FloatArray) -> float:
     """`Σ m v² - (Σ m v)²/Σ m`, computed about the mean."""
-    total = float(mass.sum())
-    if total <= 0.0:
+    whole = float(mass.sum())
+    if whole <= 0.0:
         return 0.0
-    return float(mass @ np.square(values - mass @ values / total))
+    return total(mass, np.square(values - total(mass, values) / whole))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.core.dual import Solution
 from tippingpoint.core.problem import Evaluation, Problem
 
@@ -87,9 +87,9 @@ class SensitiveDistribution:
     @property
     def risk(self) -> float:
         """`E_Q[W ℓ]`."""
-        present = float(self.base @ self.losses)
-        reweighted = float((self.base * self.change[: len(self.base)]) @ (self.losses - present))
-        return present + (reweighted + float(self.mass @ self.lift))
+        present = total(self.base, self.losses)
+        reweighted = total(self.base * self.change[: len(self.base)], self.losses - present)
+        return present + (reweighted + total(self.mass, self.lift))
 
     @property
     def moving_cost(self) -> float:
@@ -99,7 +99,7 @@ class SensitiveDistribution:
     @property
     def reweighting_cost(self) -> float:
         """`θ2 Σ p φ(w)`."""
-        return 0.0 if math.isinf(self.theta2) else self.theta2 * float(self.base @ self.penalty)
+        return 0.0 if math.isinf(self.theta2) else self.theta2 * total(self.base, self.penalty)
 
     @property
     def total_cost(self) -> float:
@@ -109,17 +109,17 @@ class SensitiveDistribution:
     @property
     def squared_move(self) -> float:
         """`Σ p w d`: mean squared distance moved, under Q*."""
-        return float(self.mass @ self.cost)
+        return total(self.mass, self.cost)
 
     @property
     def moved_share(self) -> float:
         """Share of the data that moves at all."""
-        return float(self._origin @ (self.cost > 0.0))
+        return total(self._origin, self.cost > 0.0)
 
     @property
     def effective_share(self) -> float:
         """`1/Σ p w²`: the share of the population that the weights amount to; one when nothing is reweighted."""
-        return 1.0 / float(self.base @ np.square(self.weights))
+        return 1.0 / total(self.base, np.square(self.weights))
 
     @property
     def effective_sample(self) -> float:
@@ -130,18 +130,18 @@ class SensitiveDistribution:
     def nats(self) -> float:
         """`Σ p w log w`: Kullback-Leibler divergence of the weights, whatever divergence priced them."""
         positive = np.where(self.weights > 0.0, self.weights, 1.0)
-        return max(float(self.base @ (self.weights * np.log(positive))), 0.0)
+        return max(total(self.base, self.weights * np.log(positive)), 0.0)
 
     @property
     def corruption_excess(self) -> float:
         """`Σ p ℓ(z*) - Σ p ℓ(ẑ)`: excess risk from moving."""
-        return float(self._origin @ self.lift)
+        return total(self._origin, self.lift)
 
     @property
     def reweighting_excess(self) -> float:
         """`Σ p w ℓ(z*) - Σ p ℓ(z*)`: excess risk from reweighting what has moved."""
-        present = float(self.base @ self.losses)
-        return float((self._origin * self.change) @ ((self.losses[self.sample] - present) + self.lift))
+        present = total(self.base, self.losses)
+        return total(self._origin * self.change, (self.losses[self.sample] - present) + self.lift)
 
 
 def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDistribution:
@@ -151,8 +151,8 @@ def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDis
     base, losses, weights = problem.base, problem.responses.losses, 1.0 + changes
     rise = right.response.lift - left.response.lift
     heights = base * weights * rise
-    reweighted = float((base * changes) @ (losses - problem.current))
-    wanted = (problem.risk - problem.current) - reweighted - float((base * weights) @ left.response.lift)
+    reweighted = total(base * changes, losses - problem.current)
+    wanted = (problem.risk - problem.current) - reweighted - total(base * weights, left.response.lift)
     goes_right = np.zeros(len(base), dtype=bool)
     split, part = -1, 0.0
     candidates = np.flatnonzero(heights > 0.0)

@@ -111,6 +111,7 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     try:
         beta, bias = np.atleast_2d(np.asarray(coef, dtype=float)), np.atleast_1d(np.asarray(last.intercept_, dtype=float))
         folded, shift = fold(steps, beta, bias, features.names)
+        folded = _aligned(folded, getattr(model, "feature_names_in_", ()), features.names)
         linear = LinearModel.of(folded, shift, classes)
     except NotAffineError as error:
         raise UnsupportedError(f"model={kind}: {error}; today these are served: {SERVED}.") from None
@@ -128,7 +129,8 @@ def _try_out(model: Any, linear: LinearModel, features: Features, kind: str) -> 
         said = np.asarray(model.predict(trial.native)).ravel().tolist()
         scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
     except Exception as error:
-        raise InputError(f"model={kind} fails on rows of X ({error}); pass the columns it was fitted on.") from error
+        why = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"model={kind} fails on rows of X ({why}); pass the columns it was fitted on.") from error
     ours, theirs = linear.scores(trial.x), scored.reshape(len(trial.x), -1)
     noise = TRIAL_TOLERANCE * (np.abs(trial.x) @ np.abs(linear.coef).T + np.abs(linear.intercept))
     faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())
@@ -140,6 +142,17 @@ def _try_out(model: Any, linear: LinearModel, features: Features, kind: str) -> 
             f"model={kind} has coefficients but does not predict on X as a linear model with them would;"
             f" today these are served: {SERVED}."
         )
+
+
+def _aligned(coef: FloatArray, fitted: Sequence[str], given: Sequence[str]) -> FloatArray:
+    """The coefficients in the order of the columns given: a ColumnTransformer finds its columns by name, wherever they are."""
+    known = set(given)
+    absent = [j for j, name in enumerate(fitted) if name not in known]
+    if not len(fitted) or coef[:, absent].any():
+        return coef  # columns without names, or other ones; the width or the trial tells
+    place = {name: j for j, name in enumerate(fitted)}
+    unused = np.zeros(len(coef))
+    return np.column_stack([coef[:, place[name]] if name in place else unused for name in given])
 
 
 def _lead(scores: FloatArray) -> FloatArray:

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, combine
 from tippingpoint.push import BoxPush, FreePush, Push, Reach
 from tippingpoint.space import Domain
 
 CHUNK = 2**21
 """Numbers held at once where a computation needs a row of them for every sample."""
+
+COLUMNS = 32
+"""Numbers that a response without bounds needs for a sample while it is being found."""
 
 CROSSING = 1e-9
 """Relative overshoot of the points shown for the 0/1 loss, so that the model really errs there."""
@@ -40,7 +43,7 @@ class ScoreGeometry:
 
     def scores(self) -> FloatArray:
         """The score of every row."""
-        return np.asarray(self._x @ self._coef + self._intercept)
+        return combine(self._x, self._coef) + self._intercept
 
     def push(self, rows: Rows, direction: FloatArray) -> Push:
         """The curves of these rows, for a push in the direction (-1 or +1 a row) of the score."""
@@ -57,15 +60,14 @@ class ScoreGeometry:
 
     def crossing(self, rows: Rows, direction: FloatArray, distance: FloatArray) -> Reach:
         """The push over a boundary this far away in score: beyond it by more than rounding, where there is room."""
-        terms = np.abs(self._x[rows]) @ np.abs(self._coef) + abs(self._intercept)
+        terms = combine(np.abs(self._x[rows]), np.abs(self._coef)) + abs(self._intercept)
         push = self.push(rows, direction)
         beyond = distance * (1.0 + CROSSING) + 8.0 * np.finfo(float).eps * terms
         return push.to(np.minimum(beyond, push.limit))
 
     def chunks(self, n: int) -> Iterator[slice]:
-        """Slices of so many rows that a row of numbers for each fits into memory."""
-        step = max(1, CHUNK // max(1, len(self.moves) if self.bounded else 1))
-        return slices(n, step)
+        """Slices of so few rows that what is needed for each stays in reach of the processor."""
+        return slices(n, max(1, CHUNK // max(COLUMNS, len(self.moves) if self.bounded else 0)))
 
     def _room(self, rows: Rows, direction: FloatArray) -> FloatArray:
         x = self._x[rows][:, self.moves]

@@ -99,12 +99,11 @@ class LinearOracle(Oracle):
         return min(self._loss.ceiling(push.free) for _, _, push in self._pushes())
 
     def respond(self, price: float) -> Response:
-        answers = [self._answer(price, rows) for rows in self._geometry.chunks(len(self._losses))]
-        return Response(
-            np.concatenate([answer.lift for answer in answers]),
-            np.concatenate([answer.reach.cost for answer in answers]),
-            np.concatenate([answer.slope for answer in answers]),
-        )
+        whole = Response.none(len(self._losses))
+        for rows in self._geometry.chunks(len(self._losses)):
+            answer = self._answer(price, rows)
+            whole.lift[rows], whole.cost[rows], whole.slope[rows] = answer.lift, answer.reach.cost, answer.slope
+        return whole
 
     def peak(self) -> Response:
         peak = self.respond(math.inf)

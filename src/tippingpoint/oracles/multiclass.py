@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, combine
 from tippingpoint.core.responses import Response
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.oracles.geometry import ScoreGeometry, shifted
@@ -50,7 +50,7 @@ class MulticlassOracle(Oracle):
             for k in classes
             if k != a
         }
-        scores = x @ coef.T + intercept
+        scores = np.stack([combine(x, row) for row in coef], axis=1) + intercept
         self._losses: FloatArray = (np.argmax(scores, axis=1) != y).astype(float)
         self._distance = np.where(self._losses > 0.0, 0.0, np.inf)
         self._rival = np.zeros(len(y), dtype=np.intp)

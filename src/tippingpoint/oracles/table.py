@@ -48,7 +48,8 @@ class TableOracle(Oracle):
         # The price from which on an atom beats the one before it; the original comes first, from price 0 on.
         self._from = np.zeros(len(kept))
         later = np.setdiff1d(np.arange(len(kept)), self._first, assume_unique=True)
-        self._from[later] = (self._cost[later] - self._cost[later - 1]) / (self._lift[later] - self._lift[later - 1])
+        with np.errstate(over="ignore"):  # a lift next to nothing never pays
+            self._from[later] = (self._cost[later] - self._cost[later - 1]) / (self._lift[later] - self._lift[later - 1])
 
     @property
     def losses(self) -> FloatArray:
