@@ -49,7 +49,7 @@ def runs() -> pd.DataFrame:
         {
             "sample": [f"prompt {i}" for i in sample],
             "loss": (rng.random(320) < np.where(wording == 0, 0.15, 0.5)) * 1.0,
-            "cost": np.where(wording == 0, 0.0, rng.gamma(2.0, size=320)),
+            "cost": np.where(wording == 0, 0.0, rng.gamma(2.0, size=320).round(6)),
             "heft": sample % 3,
             "wording": [f"p{k}" for k in wording],
         }
@@ -58,7 +58,7 @@ def runs() -> pd.DataFrame:
 
 def patients() -> pd.DataFrame:
     rng = np.random.default_rng(2)
-    x = rng.normal(size=(120, 2))
+    x = rng.normal(size=(120, 2)).round(6)  # so few digits survive every reader of CSV
     y = np.where(x @ [1.0, -0.5] + rng.normal(scale=0.6, size=120) > 0.0, "ill", "healthy")
     return pd.DataFrame({"age": x[:, 0], "ward": "A", "dose": x[:, 1], "y": y, "heft": rng.integers(0, 3, 120)})
 

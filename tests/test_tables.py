@@ -241,7 +241,7 @@ def test_one_sample_of_two_lines_is_solved_by_hand() -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_file_through_the_command_line_is_the_frame(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = random_table(12)
+    table = random_table(12).round(6)  # so few digits survive every reader of CSV
     file = tmp_path / f"runs.{kind}"
     if kind == "csv":
         table.to_csv(file, index=False)

@@ -17,7 +17,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError
 
 CHUNK = 2**20
-"""Numbers checked at once for NaN and infinity."""
+"""Numbers looked at at once."""
 
 NUMBERS = (Real, Decimal, np.bool_, type(None))
 """What a column of mixed types may hold; None is missing, and refused as such."""
@@ -77,7 +77,7 @@ def read_features(data: Any) -> Features:
     features = _from_frame(frame, data) if isinstance(frame, nw.DataFrame) else _from_array(data)
     if 0 in features.x.shape:
         raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
-    for chunk in _chunks(features.x):
+    for chunk in row_blocks(features.x):
         bad = ~np.isfinite(features.x[chunk])
         if bad.any():
             row, column = (int(k) for k in np.argwhere(bad)[0])
@@ -211,7 +211,8 @@ def _numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
     return np.asarray(values, dtype=float)
 
 
-def _chunks(x: FloatArray) -> Iterator[slice]:
+def row_blocks(x: FloatArray) -> Iterator[slice]:
+    """Slices of so many rows that their numbers are a `CHUNK`."""
     step = max(1, CHUNK // x.shape[1])
     for start in range(0, len(x), step):
         yield slice(start, min(start + step, len(x)))

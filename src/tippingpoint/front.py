@@ -22,7 +22,7 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
 from tippingpoint.errors import InputError, ScaleWarning
-from tippingpoint.frames import Features, base_weights, build_frame, read_features, read_vector
+from tippingpoint.frames import Features, base_weights, build_frame, read_features, read_vector, row_blocks
 from tippingpoint.losses import Loss
 from tippingpoint.models.oracles import oracle_for
 from tippingpoint.oracles.base import Oracle
@@ -37,6 +37,9 @@ SMALLEST_BUDGET = 1e-300
 
 UNEVEN = 100.0
 """Ratio of column spreads from which on one unit for all columns is hardly meant."""
+
+GLANCE = 5000
+"""Rows, evenly spread, on which column spreads are compared before that warning."""
 
 Scale = Literal["raw", "std"]
 
@@ -150,7 +153,7 @@ class Profile:
             standard_error=error,
             risk=problem.risk,
             current_risk=problem.current,
-            largest_risk=problem.reachable(),
+            largest_risk=problem.reachable,
             loss=self.loss,
             divergence=problem.divergence.label,
             theta1=problem.theta1,
@@ -365,9 +368,10 @@ def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale |
         raise InputError(f"scale={scale!r} is not known; use 'std' (standard deviations) or 'raw' (as given).")
     if scale == "raw":
         return domain
-    spread = _spread(features.x, base)
     if scale == "std":
-        return domain.scaled(spread)
+        return domain.scaled(_spread(features.x, base))
+    every = -(-len(base) // GLANCE)
+    spread = _spread(features.x[::every], base[::every] / base[::every].sum())
     prices = np.where(spread > 0.0, spread * np.sqrt(domain.price), math.nan)
     prices[~np.isfinite(domain.price)] = math.nan
     if np.isfinite(prices).any():
@@ -384,13 +388,12 @@ def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale |
 
 
 def _spread(x: FloatArray, base: FloatArray) -> FloatArray:
-    """Weighted standard deviation of every column, a column at a time; exactly zero for a constant one."""
-    spread = np.zeros(x.shape[1])
-    for j in range(x.shape[1]):
-        column = x[:, j]
-        if column.min() != column.max():
-            spread[j] = math.sqrt(total(base, np.square(column - total(base, column))))
-    return spread
+    """Weighted standard deviation of every column, a block of rows at a time; exactly zero for a constant one."""
+    blocks = list(row_blocks(x))
+    mean = sum(np.einsum("i,ij->j", base[rows], x[rows]) for rows in blocks)
+    square = sum(np.einsum("i,ij->j", base[rows], np.square(x[rows] - mean)) for rows in blocks)
+    constant = x.min(axis=0) == x.max(axis=0)
+    return np.where(constant, 0.0, np.sqrt(square))
 
 
 def _number(name: str, value: Any) -> float:

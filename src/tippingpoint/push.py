@@ -164,7 +164,9 @@ class FreePush(Push):
         return np.zeros(self._samples)
 
     def at(self, multiplier: float) -> Reach:
-        return self._along(np.full(self._samples, multiplier))
+        push, shape = self._compliance * multiplier, (self._samples,)
+        numbers = (push, push * multiplier, multiplier, self._compliance)
+        return Reach(*(np.broadcast_to(number, shape) for number in numbers))
 
     def to(self, push: FloatArray) -> Reach:
         if self._compliance == 0.0:

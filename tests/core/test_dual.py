@@ -79,7 +79,7 @@ def test_primal_equals_dual_and_the_threshold_is_met(
         risk = current + part * ((1.0 if loss == "zero_one" else 3.0 * current) - current)
         got = answer(oracle, risk, *prices, divergence, base)
         if got.solution.status is Status.UNREACHABLE:
-            assert risk > got.problem.reachable()
+            assert risk > got.problem.reachable
             continue
         assert got.q.risk == pytest.approx(risk, rel=1e-12)
         assert got.solution.lower == pytest.approx(got.value, rel=1e-9)
@@ -176,7 +176,7 @@ class TestLimits:
     def test_the_largest_risk_is_the_limit_of_smaller_ones(self, divergence: Divergence, prices: tuple[float, float]) -> None:
         rng = np.random.default_rng(10)
         oracle, *_ = table(rng, 12, 3)
-        largest = answer(oracle, 1e3, *prices, divergence).problem.reachable()
+        largest = answer(oracle, 1e3, *prices, divergence).problem.reachable
         at = answer(oracle, largest, *prices, divergence)
         below = answer(oracle, largest - 1e-9, *prices, divergence)
         assert at.q.risk == pytest.approx(largest, rel=1e-12)

@@ -24,7 +24,7 @@ def read_table(path: str) -> Any:
     try:
         if suffix in PARQUET:
             return pd.read_parquet(path)
-        return pd.read_csv(path, float_precision="round_trip")
+        return pd.read_csv(path)
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
     except ValueError as error:

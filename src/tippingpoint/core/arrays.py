@@ -15,7 +15,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 def total(weights: FloatArray, values: FloatArray | BoolArray) -> float:
     """`Σ_i w_i v_i`, summed pairwise."""
-    return float(np.sum(weights * values))
+    return float(np.add.reduce(weights * values))
 
 
 def combine(rows: FloatArray | BoolArray, coefficients: FloatArray) -> FloatArray:

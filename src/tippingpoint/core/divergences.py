@@ -13,6 +13,7 @@ is used, whose last terms are non-negative. So each class gives the *centred* co
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ SERIES_BELOW = 1e-2
 """|s| below which :math:`e^s - 1 - s` is summed as a series: the direct form has lost two digits there."""
 
 FENCHEL_BELOW = 1.0
-"""|s| below which `φ(w)` is taken from Fenchel's equality in centred form, above it from the definition."""
+"""|s| below which Fenchel's equality is used in its centred form."""
 
 RELATIVE_TIE = 1e-12
 """Losses this close, relative to the largest, count as equally large when all the mass goes to the largest."""
@@ -39,26 +40,28 @@ class Tilt:
 
     Attributes
     ----------
-    weights
-        One weight a sample, averaging one under the base weights.
     changes
-        `w_i - 1`, with all the digits that the difference would lose.
+        `w_i - 1`, with the digits that the difference would lose; averaging zero under the base weights.
     scores
         `s_i = (v_i + α)/θ`.
-    penalty
-        `φ(w_i)`.
+    conjugate
+        `φ*(s_i)`.
     stiffness
         `(φ*)''(s_i)`: how fast weights react to values, for Newton's method.
     alpha
         `α`.
     """
 
-    weights: FloatArray
     changes: FloatArray
     scores: FloatArray
-    penalty: FloatArray
+    conjugate: FloatArray
     stiffness: FloatArray
     alpha: float
+
+    @property
+    def weights(self) -> FloatArray:
+        """`w_i`."""
+        return 1.0 + self.changes
 
 
 class Divergence(ABC):
@@ -97,14 +100,14 @@ class Divergence(ABC):
         scaled = (values - top) / theta
         alpha = self.alpha(scaled, base)
         scores = scaled + alpha
-        return Tilt(
-            weights=self.weights(scores),
-            changes=self._changes(scores),
-            scores=scores,
-            penalty=self._penalty(scores),
-            stiffness=self.stiffness(scores),
-            alpha=alpha * theta - top,
-        )
+        return Tilt(self._changes(scores), scores, self.conjugate(scores), self.stiffness(scores), alpha * theta - top)
+
+    def penalty(self, tilt: Tilt, base: FloatArray) -> float:
+        """`Σ p φ(w)` by Fenchel's equality `φ(w) + φ*(s) = w·s`, arranged so that nothing large cancels."""
+        if float(np.abs(tilt.scores).max()) < FENCHEL_BELOW:
+            first_order = total(base * tilt.changes, tilt.scores)
+            return max(first_order - total(base, self.centred_conjugate(tilt.scores)), 0.0)
+        return max(total(base * tilt.weights, tilt.scores) - total(base, tilt.conjugate), 0.0)
 
     def largest_mean(self, values: FloatArray, base: FloatArray) -> float:
         """The largest mean of `values` that reweighting alone can reach, at any price."""
@@ -121,10 +124,6 @@ class Divergence(ABC):
     @abstractmethod
     def _changes(self, scores: FloatArray) -> FloatArray:
         """`(φ*)'(s) - 1` without cancellation."""
-
-    @abstractmethod
-    def _penalty(self, scores: FloatArray) -> FloatArray:
-        """`φ((φ*)'(s))` without cancellation."""
 
     def _crowding(self, share: float) -> float:
         """How the price grows, within a group that holds `share` of the base and takes all the mass."""
@@ -149,12 +148,9 @@ class KL(Divergence):
         return np.expm1(scores)
 
     def centred_conjugate(self, scores: FloatArray) -> FloatArray:
-        direct = np.expm1(scores) - scores
-        small = np.abs(scores) < SERIES_BELOW
-        if small.any():
-            t = scores[small]
-            direct[small] = t * t * (0.5 + t * (1 / 6 + t * (1 / 24 + t * (1 / 120 + t * (1 / 720 + t / 5040)))))
-        return direct
+        t = scores
+        series = t * t * (0.5 + t * (1 / 6 + t * (1 / 24 + t * (1 / 120 + t * (1 / 720 + t / 5040)))))
+        return np.where(np.abs(t) < SERIES_BELOW, series, np.expm1(t) - t)
 
     def weights(self, scores: FloatArray) -> FloatArray:
         return np.exp(scores)
@@ -168,17 +164,18 @@ class KL(Divergence):
             return -float(np.log1p(total(base, np.expm1(values))))
         return -(top + float(np.log(total(base, np.exp(values - top)))))
 
+    def tilt(self, values: FloatArray, base: FloatArray, theta: float) -> Tilt:
+        # As in general, with one exponential a sample instead of four.
+        top = float(values.max())
+        scaled = (values - top) / theta
+        rises = np.expm1(scaled)
+        mean = total(base, rises)
+        alpha = -math.log1p(mean)
+        changes = (rises - mean) / (1.0 + mean)
+        return Tilt(changes, scaled + alpha, changes, 1.0 + changes, alpha * theta - top)
+
     def _changes(self, scores: FloatArray) -> FloatArray:
         return np.expm1(scores)
-
-    def _penalty(self, scores: FloatArray) -> FloatArray:
-        rise = np.expm1(scores)
-        far = (rise + 1.0) * scores - rise
-        near = np.abs(scores) < FENCHEL_BELOW
-        if near.any():
-            close = scores[near]
-            far[near] = rise[near] * close - self.centred_conjugate(close)
-        return far
 
 
 @dataclass(frozen=True)
@@ -221,9 +218,6 @@ class ChiSquare(Divergence):
 
     def _changes(self, scores: FloatArray) -> FloatArray:
         return np.maximum(scores / 2.0, -1.0)
-
-    def _penalty(self, scores: FloatArray) -> FloatArray:
-        return np.square(self._changes(scores))
 
     def _crowding(self, share: float) -> float:
         return 1.0 / share
@@ -275,8 +269,11 @@ class CVaR(Divergence):
         # Samples tied at the quantile share alike what is left there, so that row order does not matter.
         tied = values == -alpha
         weights[tied] = total(base[tied], weights[tied]) / base[tied].sum()
-        nothing = np.zeros_like(values)
-        return Tilt(weights, weights - 1.0, (values + alpha) / theta, nothing, nothing, alpha)
+        scores = (values + alpha) / theta
+        return Tilt(weights - 1.0, scores, self.conjugate(scores), np.zeros_like(values), alpha)
+
+    def penalty(self, tilt: Tilt, base: FloatArray) -> float:
+        return 0.0
 
     def largest_mean(self, values: FloatArray, base: FloatArray) -> float:
         return total(base, self._capped(np.argsort(-values, kind="stable"), base) * values)
@@ -286,9 +283,6 @@ class CVaR(Divergence):
 
     def _changes(self, scores: FloatArray) -> FloatArray:
         return self.weights(scores) - 1.0
-
-    def _penalty(self, scores: FloatArray) -> FloatArray:
-        return np.zeros_like(scores)
 
     def _capped(self, order: IntArray, base: FloatArray) -> FloatArray:
         """Weights `1/κ` in the given order until the mass is used up."""

@@ -83,7 +83,7 @@ def solve(problem: Problem) -> Solution:
         zero = np.zeros_like(losses)
         now = replace(rest, changes=zero, excess=problem.current - problem.risk)
         return Solution(Status.ALREADY, now, rest, _share(now, rest), 0.0, 0)
-    largest = problem.reachable()
+    largest = problem.reachable
     size = max(size, abs(largest)) if math.isfinite(largest) else size
     if problem.risk > largest + ROUNDING * size:
         return Solution(Status.UNREACHABLE, rest, rest, 0.0, math.inf, 0)

@@ -34,8 +34,6 @@ class Evaluation:
         The best responses at `h/θ1`.
     changes
         `w_i - 1`, averaging zero.
-    penalty
-        `φ(w_i)`.
     influence
         `θ2·φ*(s_i)` (or `θ1·e_i` where nothing is reweighted): minus the first-order effect of a sample on `g`.
     excess
@@ -51,7 +49,6 @@ class Evaluation:
     price: float
     response: Response
     changes: FloatArray
-    penalty: FloatArray
     influence: FloatArray
     excess: float
     curvature: float
@@ -87,6 +84,11 @@ class Problem:
         """The risk as it is now."""
         return total(self.base, self.responses.losses)
 
+    @cached_property
+    def _above(self) -> FloatArray:
+        """The losses, measured from the present risk."""
+        return self.responses.losses - self.current
+
     def evaluate(self, price: float) -> Evaluation:
         """Everything at dual price `h > 0`."""
         response = self._still() if math.isinf(self.theta1) else self.responses.respond(price / self.theta1)
@@ -104,8 +106,9 @@ class Problem:
             curvature += _spread(losses, self.base * tilt.stiffness) / self.theta2
             if not tilt.stiffness.any():  # a cap, not a price: at h → 0+ the order of the losses decides
                 tilt = self.divergence.tilt(losses, self.base, self.theta2)
-        return self._evaluation(0.0, response, tilt, zero, curvature, value=0.0)
+        return self._evaluation(0.0, response, tilt.changes, zero, 0.0, curvature, value=0.0)
 
+    @cached_property
     def reachable(self) -> float:
         """The largest risk that any perturbation reaches, at any cost."""
         highest = self.responses.losses + self._peak().lift
@@ -118,12 +121,12 @@ class Problem:
         peak = self._peak()
         highest = self.responses.losses + peak.lift
         unknown = np.full_like(highest, math.nan)
-        tilt = self._no_tilt()
+        changes, reweighting = np.zeros_like(highest), 0.0
         if not math.isinf(self.theta2):
             costs = np.zeros_like(highest) if math.isinf(self.theta1) else self.theta1 * peak.cost
             weights = self.divergence.concentrate(highest, costs, self.base, self.theta2)
-            tilt = Tilt(weights, weights - 1.0, unknown, self.divergence.phi(weights), unknown, math.nan)
-        return self._evaluation(math.inf, peak, tilt, unknown, curvature=0.0, value=0.0)
+            changes, reweighting = weights - 1.0, self.theta2 * total(self.base, self.divergence.phi(weights))
+        return self._evaluation(math.inf, peak, changes, unknown, reweighting, curvature=0.0, value=0.0)
 
     def escaped(self, beside: Evaluation) -> Evaluation:
         """Beyond the ceiling: any further loss costs the ceiling's price, whatever the weights `beside` it.
@@ -138,59 +141,73 @@ class Problem:
             np.where(stays, beside.response.cost, escape.cost),
             np.zeros_like(escape.lift),
         )
-        changes, penalty = (1.0 - TRACE) * beside.changes, (1.0 - TRACE) * beside.penalty
-        tilt = Tilt(1.0 + changes, changes, changes, penalty, changes, 0.0)
+        changes, reweighting = (1.0 - TRACE) * beside.changes, (1.0 - TRACE) * beside.reweighting
         price = self.theta1 * self.responses.ceiling
-        return self._evaluation(price, response, tilt, beside.influence, 0.0, beside.value)
+        return self._evaluation(price, response, changes, beside.influence, reweighting, 0.0, beside.value)
 
     def _weigh(self, price: float, response: Response) -> Evaluation:
         losses, current = self.responses.losses, self.current
         gain = np.zeros_like(losses) if math.isinf(self.theta1) else price * response.lift - self.theta1 * response.cost
         mean_gain = total(self.base, gain)
-        first_order = price * (self.risk - current) - mean_gain
-        tilt = self._no_tilt()
-        influence, value, curvature = price * losses + gain, first_order, 0.0
-        if not math.isinf(self.theta2):
-            # Centred at the present risk while weights stay near one, at the threshold when they do not: either way
-            # the large part of E_i is subtracted before it can swallow the small part that counts.
-            values = price * (losses - current) + (gain - mean_gain)
-            centred = float(np.abs(values).max()) < self.theta2
-            if not centred:
-                values = price * (losses - self.risk) + gain
-            tilt = self.divergence.tilt(values, self.base, self.theta2)
-            conjugate = self.divergence.conjugate(tilt.scores)
-            influence = self.theta2 * conjugate
-            if centred:
-                value -= self.theta2 * total(self.base, self.divergence.centred_conjugate(tilt.scores))
-            else:
-                value = tilt.alpha - self.theta2 * total(self.base, conjugate)
-            curvature += _spread(losses + response.lift, self.base * tilt.stiffness) / self.theta2
-        if not math.isinf(self.theta1):
-            curvature += total(self.base * tilt.weights, response.slope) / self.theta1
-        return self._evaluation(price, response, tilt, influence, curvature, value)
+        value = price * (self.risk - current) - mean_gain
+        if math.isinf(self.theta2):
+            curvature = self._steepness(self.base, response)
+            nothing = np.zeros_like(losses)
+            return self._evaluation(price, response, nothing, price * losses + gain, 0.0, curvature, value)
+        # Centred at the present risk while weights stay near one, at the threshold when they do not: either way the
+        # large part of E_i is subtracted before it can swallow the small part that counts.
+        values = price * self._above
+        values += gain
+        values -= mean_gain
+        centred = max(float(values.max()), -float(values.min())) < self.theta2
+        if not centred:
+            values = price * (losses - self.risk)
+            values += gain
+        tilt = self.divergence.tilt(values, self.base, self.theta2)
+        if centred:
+            value -= self.theta2 * total(self.base, self.divergence.centred_conjugate(tilt.scores))
+        else:
+            value = tilt.alpha - self.theta2 * total(self.base, tilt.conjugate)
+        curvature = _spread(self._above + response.lift, self.base * tilt.stiffness) / self.theta2
+        curvature += self._steepness(self.base * tilt.weights, response)
+        reweighting = self.theta2 * self.divergence.penalty(tilt, self.base)
+        influence = self.theta2 * tilt.conjugate
+        return self._evaluation(price, response, tilt.changes, influence, reweighting, curvature, value)
+
+    def _steepness(self, mass: FloatArray, response: Response) -> float:
+        """How fast the risk rises with h because responses move: `Σ p w ℓ'/θ1`."""
+        return 0.0 if math.isinf(self.theta1) else total(mass, response.slope) / self.theta1
 
     def _evaluation(
-        self, price: float, response: Response, tilt: Tilt, influence: FloatArray, curvature: float, value: float
+        self,
+        price: float,
+        response: Response,
+        changes: FloatArray,
+        influence: FloatArray,
+        reweighting: float,
+        curvature: float,
+        value: float,
     ) -> Evaluation:
-        """An evaluation with the risk and the cost that follow from the weights and the response."""
-        mass, current = self.base * tilt.weights, self.current
-        reweighted = total(self.base * tilt.changes, self.responses.losses - current)
+        """An evaluation with the risk and the cost of moving that follow from the weights and the response."""
+        current = self.current
+        mass = self.base * changes
+        reweighted = total(mass, self._above)
+        mass += self.base
         return Evaluation(
             price=price,
             response=response,
-            changes=tilt.changes,
-            penalty=tilt.penalty,
+            changes=changes,
             influence=influence,
             excess=reweighted + total(mass, response.lift) - (self.risk - current),
             curvature=curvature,
             value=value,
             moving=0.0 if math.isinf(self.theta1) else self.theta1 * total(mass, response.cost),
-            reweighting=0.0 if math.isinf(self.theta2) else self.theta2 * total(self.base, tilt.penalty),
+            reweighting=reweighting,
         )
 
     def _no_tilt(self) -> Tilt:
-        one, zero = np.broadcast_to(1.0, self.base.shape), np.broadcast_to(0.0, self.base.shape)
-        return Tilt(one, zero, zero, zero, zero, 0.0)
+        zero = np.zeros_like(self.base)
+        return Tilt(zero, zero, zero, zero, 0.0)
 
     def _still(self) -> Response:
         return Response.none(len(self.base))
@@ -204,4 +221,6 @@ def _spread(values: FloatArray, mass: FloatArray) -> float:
     whole = float(mass.sum())
     if whole <= 0.0:
         return 0.0
-    return total(mass, np.square(values - total(mass, values) / whole))
+    apart = values - total(mass, values) / whole
+    apart *= apart
+    return total(mass, apart)

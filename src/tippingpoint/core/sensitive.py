@@ -2,8 +2,9 @@ r"""The most sensitive distribution Q*: where every sample goes, with what weigh
 
 The dual ends with two perturbations a hair apart, one of risk at most `r`, one of at least `r`. Where best responses tie
 (0/1 loss, hinge, tables) they differ by whole jumps, and either alone misses `r`. So the weights are mixed, and the
-samples go over from their left to their right response, in the order of the price at which they tie (then of
-their rows), until the risk is `r`; the sample that would overshoot is split in two. At most one ever is.
+samples go over from their left to their right response until the risk is `r`; the sample that would overshoot is split in
+two. At most one ever is. The cheapest go first, those that cost the same a unit of loss in the order of their rows; where
+the two sides are so close that no order could matter, all go in the order of their rows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.core.dual import Solution
-from tippingpoint.core.problem import Evaluation, Problem
+from tippingpoint.core.problem import Problem
+
+ORDER_MATTERS = 1e-13
+"""Part of the cost that the order of going over may change before samples are sorted for it."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,10 @@ class SensitiveDistribution:
         Base weight of each *sample*.
     losses
         Present loss of each *sample*.
-    penalty
-        `φ(w_i)` of each *sample*.
-    theta1, theta2
-        The prices that cost is counted in.
+    theta1
+        Price of moving.
+    reweighting_cost
+        `θ2 Σ p φ(w)`.
     """
 
     sample: IntArray
@@ -55,9 +59,8 @@ class SensitiveDistribution:
     prices: tuple[float, float]
     base: FloatArray
     losses: FloatArray
-    penalty: FloatArray
     theta1: float
-    theta2: float
+    reweighting_cost: float
 
     @property
     def weight(self) -> FloatArray:
@@ -95,11 +98,6 @@ class SensitiveDistribution:
     def moving_cost(self) -> float:
         """`θ1 Σ p w d`."""
         return 0.0 if math.isinf(self.theta1) else self.theta1 * self.squared_move
-
-    @property
-    def reweighting_cost(self) -> float:
-        """`θ2 Σ p φ(w)`."""
-        return 0.0 if math.isinf(self.theta2) else self.theta2 * total(self.base, self.penalty)
 
     @property
     def total_cost(self) -> float:
@@ -147,7 +145,7 @@ class SensitiveDistribution:
 def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDistribution:
     """The perturbation of risk exactly `r` that the two sides of the solution enclose."""
     left, right, share = solution.left, solution.right, solution.share
-    changes, penalty = _mixed_changes(left, right, share)
+    changes = left.changes if share == 0.0 else (1.0 - share) * left.changes + share * right.changes
     base, losses, weights = problem.base, problem.responses.losses, 1.0 + changes
     rise = right.response.lift - left.response.lift
     heights = base * weights * rise
@@ -157,8 +155,11 @@ def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDis
     split, part = -1, 0.0
     candidates = np.flatnonzero(heights > 0.0)
     if len(candidates) and wanted > 0.0 and share > 0.0:
-        ties = (right.response.cost[candidates] - left.response.cost[candidates]) / rise[candidates]
-        order = candidates[np.argsort(ties, kind="stable")]
+        order = candidates
+        at_stake = (right.price - left.price) * float(heights.sum())
+        if at_stake > ORDER_MATTERS * max(left.cost, right.cost):
+            ties = (right.response.cost[candidates] - left.response.cost[candidates]) / rise[candidates]
+            order = candidates[np.argsort(ties, kind="stable")]
         reached = np.cumsum(heights[order])
         last = int(np.searchsorted(reached, wanted))
         goes_right[order[:last]] = True
@@ -184,16 +185,7 @@ def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDis
         prices=(left.price / problem.theta1, right.price / problem.theta1),
         base=base,
         losses=losses,
-        penalty=penalty,
         theta1=problem.theta1,
-        theta2=problem.theta2,
+        # The two sides are a hair apart: the chord of φ is φ to second order in that hair, with all its digits.
+        reweighting_cost=(1.0 - share) * left.reweighting + share * right.reweighting,
     )
-
-
-def _mixed_changes(left: Evaluation, right: Evaluation, share: float) -> tuple[FloatArray, FloatArray]:
-    """`w - 1` of the mixture and the price of its weights; mixing cannot cost more, since `φ` is convex.
-
-    The two sides are a hair apart, so the chord of `φ` is `φ` to second order in that hair, with all its digits.
-    """
-    changes = (1.0 - share) * left.changes + share * right.changes
-    return changes, (1.0 - share) * left.penalty + share * right.penalty

@@ -28,6 +28,8 @@ class Loss(ABC):
 
     name: ClassVar[str]
     task: Task
+    curved: ClassVar[bool] = True
+    """Whether `f''` is anything but zero."""
     range: tuple[float, float] = (0.0, math.inf)
     """The least and the largest value the loss can take."""
 

@@ -42,6 +42,7 @@ class PiecewiseLinear(Loss):
     title: str = "piecewise_linear"
 
     name = "piecewise_linear"
+    curved = False
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ class ZeroOne(Loss):
     """`1[v ≥ 0]`: wrong or right."""
 
     name = "zero_one"
+    curved = False
     task: Task = "classification"
     range = (0.0, 1.0)
 

@@ -43,6 +43,10 @@ def class_indices(y: np.ndarray[Any, Any], classes: Sequence[Any] | None, scores
 
 def _distinct(y: np.ndarray[Any, Any]) -> tuple[list[Any], IntArray]:
     """Distinct labels, sorted where they can be, and the position of each row's label among them."""
+    if y.dtype.kind in "biu" and len(y):
+        low, high = y.min(), y.max()
+        if low != high and np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y):
+            return [low.item(), high.item()], (y == high).astype(np.intp)  # two numbers need no sorting
     try:
         values, inverse = np.unique(y, return_inverse=True)
         return values.tolist(), inverse

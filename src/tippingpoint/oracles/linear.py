@@ -41,24 +41,53 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Answer:
-    """Responses with the push that makes them."""
+    """Responses with the push that makes them.
 
+    Attributes
+    ----------
+    gain
+        `λ·lift - cost` (the lift alone at an infinite price).
+    bend
+        `f''` where the push ends.
+    """
+
+    gain: FloatArray
     lift: FloatArray
-    slope: FloatArray
-    reach: Reach
+    cost: FloatArray
+    multiplier: FloatArray
+    compliance: FloatArray
+    bend: FloatArray
     direction: FloatArray
+
+    @classmethod
+    def stay(cls, direction: FloatArray) -> _Answer:
+        nothing = np.zeros_like(direction)
+        return cls(nothing, nothing, nothing, nothing, nothing, nothing, direction)
 
     def improved(self, price: float, side: _Side, reach: Reach) -> _Answer:
         """The better of this answer and a candidate."""
         with np.errstate(invalid="ignore"):
             lift = side.loss.lift(side.v, reach.push)
-            better = np.isfinite(reach.cost) & (_gain(price, lift, reach.cost) > _gain(price, self.lift, self.reach.cost))
+            gain = lift if math.isinf(price) else price * lift - reach.cost
+            better = (gain > self.gain) & np.isfinite(reach.cost)
+            bend = side.loss.curvature(side.v + reach.push) if side.loss.curved else self.bend
         return _Answer(
+            np.where(better, gain, self.gain),
             np.where(better, lift, self.lift),
-            np.where(better, _slope(price, side, reach), self.slope),
-            reach.where(better, self.reach),
-            np.where(better, side.direction, self.direction),
+            np.where(better, reach.cost, self.cost),
+            np.where(better, reach.multiplier, self.multiplier),
+            np.where(better, reach.compliance, self.compliance),
+            np.where(better, bend, self.bend) if side.loss.curved else self.bend,
+            np.where(better, side.direction, self.direction) if side.direction is not self.direction else self.direction,
         )
+
+    def slope(self, price: float) -> FloatArray:
+        """`dℓ/dλ = f'²/(C'' - λ f'')` with `λ f' = C' = 2μ`: how fast the response moves."""
+        if math.isinf(price):
+            return np.zeros_like(self.lift)
+        stiff = 2.0 - price * self.compliance * self.bend
+        rising = np.square(2.0 / price * self.multiplier) * self.compliance
+        return np.where(stiff > 0.0, rising / np.where(stiff > 0.0, stiff, 1.0), 0.0)
 
 
 class LinearOracle(Oracle):
@@ -100,17 +129,25 @@ class LinearOracle(Oracle):
 
     def respond(self, price: float) -> Response:
         whole = Response.none(len(self._losses))
+        if price == 0.0:
+            for rows, side, push in self._pushes():
+                rising = np.square(np.maximum(side.loss.slope(side.v), 0.0)) * push.none().compliance
+                whole.slope[rows] = np.maximum(whole.slope[rows], 0.5 * rising)
+            return whole
         for rows in self._geometry.chunks(len(self._losses)):
             answer = self._answer(price, rows)
-            whole.lift[rows], whole.cost[rows], whole.slope[rows] = answer.lift, answer.reach.cost, answer.slope
+            whole.lift[rows], whole.cost[rows] = answer.lift, answer.cost
+            if not self._loss.needs_crossing:  # who has crossed stands still
+                whole.slope[rows] = answer.slope(price)
         return whole
 
     def peak(self) -> Response:
-        peak = self.respond(math.inf)
+        unbounded = np.zeros(len(self._losses), dtype=bool)
         for rows, side, push in self._pushes():
-            unbounded = np.isinf(side.loss.peak(side.v, push).push)
-            peak.lift[rows][unbounded] = np.inf
-            peak.cost[rows][unbounded] = np.inf
+            unbounded[rows] |= np.isinf(side.loss.peak(side.v, push).push)
+        peak = Response.none(len(unbounded)) if unbounded.all() else self.respond(math.inf)
+        peak.lift[unbounded] = np.inf
+        peak.cost[unbounded] = np.inf
         return peak
 
     def escape(self, lift: float) -> Response:
@@ -129,37 +166,29 @@ class LinearOracle(Oracle):
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         if self._loss.needs_crossing:
             side = self._sides[0].of(rows)
-            direction, reach = side.direction, self._geometry.crossing(rows, side.direction, np.maximum(-side.v, 0.0))
+            direction = side.direction
+            multiplier = self._geometry.crossing(rows, direction, np.maximum(-side.v, 0.0)).multiplier
         elif self.ceiling <= price < math.inf:
-            direction, reach = self._escaped(rows, lift)
+            direction, multiplier = self._escaped(rows, lift)
         else:
             answer = self._answer(price, rows)
-            direction, reach = answer.direction, answer.reach
-        steps = self._geometry.steps(rows, direction, np.where(lift > 0.0, reach.multiplier, 0.0))
+            direction, multiplier = answer.direction, answer.multiplier
+        steps = self._geometry.steps(rows, direction, np.where(lift > 0.0, multiplier, 0.0))
         return shifted(self._x, rows, self._geometry.moves, steps, self._names)
 
     def _answer(self, price: float, rows: Rows) -> _Answer:
         """The best of staying and of all candidates, on all sides."""
-        best = self._stay(price, rows)
-        for whole in self._sides:
-            side = whole.of(rows)
+        sides = [whole.of(rows) for whole in self._sides]
+        best = _Answer.stay(sides[0].direction)
+        for side in sides:
             push = self._geometry.push(rows, side.direction)
             peak = math.isinf(price)
             for reach in [side.loss.peak(side.v, push)] if peak else side.loss.candidates(price, side.v, push):
                 best = best.improved(price, side, reach)
         return best
 
-    def _stay(self, price: float, rows: Rows) -> _Answer:
-        side = self._sides[0].of(rows)
-        stay = self._geometry.push(rows, side.direction).none()
-        slope = _slope(price, side, stay)
-        for whole in self._sides[1:] if price == 0.0 else []:
-            other = whole.of(rows)
-            slope = np.maximum(slope, _slope(price, other, self._geometry.push(rows, other.direction).none()))
-        return _Answer(np.zeros_like(side.v), slope, stay, side.direction)
-
-    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, Reach]:
-        """Direction and push of samples that escaped with this lift."""
+    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Direction and multiplier of the push of samples that escaped with this lift."""
         loss = self._losses[rows] + lift
         found: list[tuple[FloatArray, Reach]] = []
         for whole in self._sides:
@@ -168,7 +197,7 @@ class LinearOracle(Oracle):
             found.append((side.direction, self._geometry.push(rows, side.direction).to(far)))
         (direction, reach), (other, beyond) = found[0], found[-1]
         nearer = beyond.cost < reach.cost
-        return np.where(nearer, other, direction), beyond.where(nearer, reach)
+        return np.where(nearer, other, direction), np.where(nearer, beyond.multiplier, reach.multiplier)
 
     def _pushes(self) -> Iterator[tuple[slice, _Side, Push]]:
         for rows in self._geometry.chunks(len(self._losses)):
@@ -190,19 +219,3 @@ def _sides(y: FloatArray, score: FloatArray, loss: Loss, *, both: bool) -> list[
         return [_Side(loss, np.abs(residual), np.where(residual < 0.0, 1.0, -1.0))]
     down, up = np.full_like(residual, -1.0), np.full_like(residual, 1.0)
     return [_Side(loss, residual, down), _Side(loss.mirrored(), -residual, up)]
-
-
-def _gain(price: float, lift: FloatArray, cost: FloatArray) -> FloatArray:
-    """`λ·lift - cost`; at an infinite price the lift alone counts."""
-    return lift if math.isinf(price) else price * lift - cost
-
-
-def _slope(price: float, side: _Side, reach: Reach) -> FloatArray:
-    """`dℓ/dλ = f'² / (C'' - λ f'')` at a stationary push."""
-    if math.isinf(price):
-        return np.zeros_like(side.v)
-    with np.errstate(invalid="ignore", over="ignore"):
-        v = side.v + reach.push
-        stiff = 2.0 - price * reach.compliance * side.loss.curvature(v)
-        rising = np.square(np.maximum(side.loss.slope(v), 0.0)) * reach.compliance
-        return np.where(stiff > 0.0, rising / np.where(stiff > 0.0, stiff, 1.0), 0.0)
