@@ -168,10 +168,14 @@ class KL(Divergence):
         # As in general, with one exponential a sample instead of four.
         top = float(values.max())
         scaled = (values - top) / theta
-        rises = np.expm1(scaled)
-        mean = total(base, rises)
-        alpha = -math.log1p(mean)
-        changes = (rises - mean) / (1.0 + mean)
+        if float(scaled.min()) > -1.0:  # weights near one: keep the digits of their difference from it
+            rises = np.expm1(scaled)
+            mean = total(base, rises)
+            alpha, changes = -math.log1p(mean), (rises - mean) / (1.0 + mean)
+        else:
+            powers = np.exp(scaled)
+            mean = total(base, powers)
+            alpha, changes = -math.log(mean), powers / mean - 1.0
         return Tilt(changes, scaled + alpha, changes, 1.0 + changes, alpha * theta - top)
 
     def _changes(self, scores: FloatArray) -> FloatArray:
