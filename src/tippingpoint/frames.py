@@ -5,7 +5,7 @@ The only place that knows pandas, polars and NumPy apart; narwhals does the work
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.errors import InputError
 
 CHUNK = 2**20
@@ -77,7 +77,7 @@ def read_features(data: Any) -> Features:
     features = _from_frame(frame, data) if isinstance(frame, nw.DataFrame) else _from_array(data)
     if 0 in features.x.shape:
         raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
-    for chunk in row_blocks(features.x):
+    for chunk in blocks(len(features.x), CHUNK // features.x.shape[1]):
         bad = ~np.isfinite(features.x[chunk])
         if bad.any():
             row, column = (int(k) for k in np.argwhere(bad)[0])
@@ -209,10 +209,3 @@ def _numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
         if odd is not None:
             raise InputError(f"{name} holds values that are not numbers, such as {str(odd)!r}; encode them or drop them.")
     return np.asarray(values, dtype=float)
-
-
-def row_blocks(x: FloatArray) -> Iterator[slice]:
-    """Slices of so many rows that their numbers are a `CHUNK`."""
-    step = max(1, CHUNK // x.shape[1])
-    for start in range(0, len(x), step):
-        yield slice(start, min(start + step, len(x)))

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, total
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks, total
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
@@ -22,18 +22,13 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
 from tippingpoint.errors import InputError, ScaleWarning
-from tippingpoint.frames import Features, base_weights, build_frame, read_features, read_vector, row_blocks
+from tippingpoint.frames import CHUNK, Features, base_weights, build_frame, read_features, read_vector
 from tippingpoint.losses import Loss
 from tippingpoint.models.oracles import oracle_for
 from tippingpoint.oracles.base import Oracle
+from tippingpoint.prices import BUDGET, read_number, resolve_prices
 from tippingpoint.results import Comparison, Evidence, StabilityResult, Sweep, small_sample
 from tippingpoint.space import Domain, Space
-
-BUDGET = 5.0
-"""`1/θ1 + 1/θ2` along the dial between moving and reweighting, as in the paper."""
-
-SMALLEST_BUDGET = 1e-300
-"""Below this the prices along the dial overflow."""
 
 UNEVEN = 100.0
 """Ratio of column spreads from which on one unit for all columns is hardly meant."""
@@ -124,7 +119,7 @@ class Profile:
 
     def _threshold(self, risk: float) -> float:
         low, high = self.loss_range
-        threshold = _number("risk", risk)
+        threshold = read_number("risk", risk)
         if not math.isfinite(threshold):
             raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
         if not low <= threshold <= high:
@@ -330,38 +325,6 @@ def compare(
     return Comparison(results, next(iter(profiles.values())).backend)
 
 
-def resolve_prices(
-    theta1: float | None, theta2: float | None, mix: float | None, budget: float = BUDGET
-) -> tuple[float, float]:
-    """`(θ1, θ2)`, given as such or by the dial between them."""
-    if theta1 is None and theta2 is None:
-        return _prices_on_dial(0.5 if mix is None else mix, budget)
-    if mix is not None:
-        raise InputError(
-            f"mix={mix!r} and theta1={theta1!r}, theta2={theta2!r} say the same thing; give the dial or the prices."
-        )
-    if theta1 is None or theta2 is None:
-        missing = "theta1" if theta1 is None else "theta2"
-        raise InputError(f"{missing} is missing; give both prices (float('inf') forbids that kind of change), or mix.")
-    prices = _number("theta1", theta1), _number("theta2", theta2)
-    for name, price in zip(("theta1", "theta2"), prices, strict=True):
-        if not price > 0.0:
-            raise InputError(f"{name}={price:g} must be positive; float('inf') forbids that kind of change.")
-    if all(math.isinf(price) for price in prices):
-        raise InputError("theta1 and theta2 are both infinite, so nothing may change; make one of them finite.")
-    return prices
-
-
-def _prices_on_dial(mix: float, budget: float) -> tuple[float, float]:
-    dial, total = _number("mix", mix), _number("budget", budget)
-    if not 0.0 <= dial <= 1.0:
-        raise InputError(f"mix={mix!r} must lie in [0, 1]: 0 reweights only, 1 moves only.")
-    if not SMALLEST_BUDGET <= total < math.inf:
-        raise InputError(f"budget={budget!r} must be a positive number; the paper's is 5.")
-    inverse1, inverse2 = total * dial, total * (1.0 - dial)
-    return (1.0 / inverse1 if inverse1 else math.inf), (1.0 / inverse2 if inverse2 else math.inf)
-
-
 def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:
     """The domain in the units asked for; a word of warning where nobody asked and columns differ widely."""
     if scale not in (None, "raw", "std"):
@@ -389,18 +352,8 @@ def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale |
 
 def _spread(x: FloatArray, base: FloatArray) -> FloatArray:
     """Weighted standard deviation of every column, a block of rows at a time; exactly zero for a constant one."""
-    blocks = list(row_blocks(x))
-    mean = sum(np.einsum("i,ij->j", base[rows], x[rows]) for rows in blocks)
-    square = sum(np.einsum("i,ij->j", base[rows], np.square(x[rows] - mean)) for rows in blocks)
+    rowwise = list(blocks(len(x), CHUNK // x.shape[1]))
+    mean = sum(np.einsum("i,ij->j", base[rows], x[rows]) for rows in rowwise)
+    square = sum(np.einsum("i,ij->j", base[rows], np.square(x[rows] - mean)) for rows in rowwise)
     constant = x.min(axis=0) == x.max(axis=0)
     return np.where(constant, 0.0, np.sqrt(square))
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number) or isinstance(value, (str, bool)):
-        raise InputError(f"{name}={value!r} must be a number.")
-    return number

@@ -86,7 +86,7 @@ def test_primal_equals_dual_and_the_threshold_is_met(
         assert got.q.base @ got.q.weights == pytest.approx(1.0, rel=1e-9)
         assert got.q.corruption_excess + got.q.reweighting_excess == pytest.approx(risk - current, rel=1e-9)
         assert len(got.q.sample) <= 301
-        if isinstance(divergence, KL):
+        if isinstance(divergence, KL) and part < 1.0:
             assert got.solution.evaluations <= PASSES
 
 

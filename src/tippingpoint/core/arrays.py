@@ -5,6 +5,8 @@ BLAS splits long sums between threads, so its last digit depends on their number
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,3 +23,9 @@ def total(weights: FloatArray, values: FloatArray | BoolArray) -> float:
 def combine(rows: FloatArray | BoolArray, coefficients: FloatArray) -> FloatArray:
     """`Σ_j x_ij b_j` of every row."""
     return np.asarray(np.einsum("ij,j->i", rows, coefficients), dtype=float)
+
+
+def blocks(n: int, step: int) -> Iterator[slice]:
+    """`[0, n)` in slices of at most `step`, and of one at least."""
+    for start in range(0, n, max(step, 1)):
+        yield slice(start, min(start + max(step, 1), n))

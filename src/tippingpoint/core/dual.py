@@ -78,7 +78,7 @@ def solve(problem: Problem) -> Solution:
     size = max(total(problem.base, np.abs(losses)), abs(problem.risk))
     rest = problem.rest()
     if problem.risk - problem.current <= ROUNDING * size:
-        return _closed(Status.ALREADY, rest, 0)
+        return Solution(Status.ALREADY, rest, rest, 0.0, 0.0, 0)
     if rest.excess >= -ROUNDING * size:  # reweighting without cost goes that far: mix it with the data as they are
         zero = np.zeros_like(losses)
         now = replace(rest, changes=zero, excess=problem.current - problem.risk)
@@ -90,10 +90,6 @@ def solve(problem: Problem) -> Solution:
     if problem.risk >= largest - max(ROUNDING * size, TOLERANCE * (largest - problem.current)):
         return _largest(problem)
     return _bracket(problem, rest)
-
-
-def _closed(status: Status, point: Evaluation, evaluations: int) -> Solution:
-    return Solution(status, point, point, 0.0, point.value, evaluations)
 
 
 def _largest(problem: Problem) -> Solution:
@@ -148,7 +144,7 @@ def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:
     wanted = problem.risk - problem.current
     if rest.curvature > 0.0:
         first = min(-rest.excess / rest.curvature, FARTHEST * problem.theta1)
-    elif math.isinf(problem.theta1):  # the losses' variance underflows
+    elif not math.isinf(problem.theta2) and np.ptp(problem.responses.losses) > 0.0:  # a cap, or a variance that underflows
         first = problem.theta2 / float(np.ptp(problem.responses.losses))
     else:
         peak = problem.responses.peak()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, combine
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.push import BoxPush, FreePush, Push, Reach
 from tippingpoint.space import Domain
 
@@ -67,18 +67,12 @@ class ScoreGeometry:
 
     def chunks(self, n: int) -> Iterator[slice]:
         """Slices of so few rows that what is needed for each stays in reach of the processor."""
-        return slices(n, max(1, CHUNK // max(COLUMNS, len(self.moves) if self.bounded else 0)))
+        return blocks(n, CHUNK // max(COLUMNS, len(self.moves) if self.bounded else 0))
 
     def _room(self, rows: Rows, direction: FloatArray) -> FloatArray:
         x = self._x[rows][:, self.moves]
         up = direction[:, None] * self._beta > 0.0
         return np.where(up, self._upper - x, x - self._lower)
-
-
-def slices(n: int, step: int) -> Iterator[slice]:
-    """`[0, n)` in slices of at most `step`."""
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 def shifted(
