@@ -333,8 +333,8 @@ def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale |
         return domain
     if scale == "std":
         return domain.scaled(_spread(features.x, base))
-    every = -(-len(base) // GLANCE)
-    spread = _spread(features.x[::every], base[::every] / base[::every].sum())
+    glance = features.x[:: -(-len(base) // GLANCE)]
+    spread = np.where(glance.min(axis=0) == glance.max(axis=0), 0.0, glance.std(axis=0))
     prices = np.where(spread > 0.0, spread * np.sqrt(domain.price), math.nan)
     prices[~np.isfinite(domain.price)] = math.nan
     if np.isfinite(prices).any():

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
-from tippingpoint.core.divergences import Divergence, Tilt
+from tippingpoint.core.divergences import Divergence
 from tippingpoint.core.responses import BestResponses, Response
 
 TRACE = 1e-10
@@ -97,16 +97,14 @@ class Problem:
     def rest(self) -> Evaluation:
         """The data as they are, or as they are at once for the smallest price (CVaR reweights without cost)."""
         response = self._still() if math.isinf(self.theta1) else self.responses.respond(0.0)
-        losses = self.responses.losses
-        zero = np.zeros_like(losses)
-        curvature = total(self.base, response.slope) / self.theta1
-        tilt = self._no_tilt()
+        changes = zero = np.zeros_like(self.base)
+        curvature = self._steepness(self.base, response)
         if not math.isinf(self.theta2):
-            tilt = self.divergence.tilt(zero, self.base, self.theta2)
-            curvature += _spread(losses, self.base * tilt.stiffness) / self.theta2
-            if not tilt.stiffness.any():  # a cap, not a price: at h → 0+ the order of the losses decides
-                tilt = self.divergence.tilt(losses, self.base, self.theta2)
-        return self._evaluation(0.0, response, tilt.changes, zero, 0.0, curvature, value=0.0)
+            stiffness = float(self.divergence.stiffness(zero[:1])[0])
+            curvature += stiffness * total(self.base, np.square(self._above)) / self.theta2
+            if stiffness == 0.0:  # a cap, not a price: at h → 0+ the order of the losses decides
+                changes = self.divergence.tilt(self.responses.losses, self.base, self.theta2).changes
+        return self._evaluation(0.0, response, changes, zero, 0.0, curvature, value=0.0)
 
     @cached_property
     def reachable(self) -> float:
@@ -204,10 +202,6 @@ class Problem:
             moving=0.0 if math.isinf(self.theta1) else self.theta1 * total(mass, response.cost),
             reweighting=reweighting,
         )
-
-    def _no_tilt(self) -> Tilt:
-        zero = np.zeros_like(self.base)
-        return Tilt(zero, zero, zero, zero, 0.0)
 
     def _still(self) -> Response:
         return Response.none(len(self.base))

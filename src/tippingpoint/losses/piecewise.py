@@ -93,8 +93,9 @@ class PiecewiseLinear(Loss):
         return best
 
     def slope(self, v: FloatArray) -> FloatArray:
-        value, slope = np.full_like(v, -np.inf), np.zeros_like(v)
-        for k in np.argsort(self.slopes):
+        first, *others = np.argsort(self.slopes)
+        value, slope = self.slopes[first] * v + self.offsets[first], np.full_like(v, self.slopes[first])
+        for k in others:
             piece = self.slopes[k] * v + self.offsets[k]
             slope = np.where(piece >= value, self.slopes[k], slope)
             value = np.maximum(value, piece)

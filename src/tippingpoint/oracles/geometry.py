@@ -10,7 +10,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.push import BoxPush, FreePush, Push, Reach
 from tippingpoint.space import Domain
 
-CHUNK = 2**21
+CHUNK = 2**19
 """Numbers held at once where a computation needs a row of them for every sample."""
 
 COLUMNS = 32

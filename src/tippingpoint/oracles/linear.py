@@ -85,8 +85,11 @@ class _Answer:
         """`dℓ/dλ = f'²/(C'' - λ f'')` with `λ f' = C' = 2μ`: how fast the response moves."""
         if math.isinf(price):
             return np.zeros_like(self.lift)
+        steepness = 2.0 / price * self.multiplier
+        rising = steepness * steepness * self.compliance
+        if not self.bend.any():
+            return 0.5 * rising
         stiff = 2.0 - price * self.compliance * self.bend
-        rising = np.square(2.0 / price * self.multiplier) * self.compliance
         return np.where(stiff > 0.0, rising / np.where(stiff > 0.0, stiff, 1.0), 0.0)
 
 
