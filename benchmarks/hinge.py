@@ -49,7 +49,7 @@ STEEPNESS = 1.5
 SEED = 0
 
 BLOCK = 10_000
-"""Rows generated at once, so that making the data needs no more memory than the data."""
+"""Rows taken at once, so that making the data needs no more memory than the data."""
 
 ACCURATE = 1e-5
 """Relative difference in value up to which a solver counts as having solved the problem; 1e-6 is usual."""
@@ -108,15 +108,14 @@ class Case:
         """Memory of the data."""
         return self.x.nbytes + self.y.nbytes
 
-    @property
-    def margins(self) -> FloatArray:
+    def margins(self, rows: slice = slice(None)) -> FloatArray:
         """`c_i = 1 - y_i βᵀx_i`: the hinge's second piece."""
-        return np.asarray(1.0 - self.y * (self.x @ self.coef))
+        return np.asarray(1.0 - self.y[rows] * (self.x[rows] @ self.coef))
 
-    @property
     def threshold(self) -> float:
         """The risk to be reached."""
-        return RISE * float(np.maximum(self.margins, 0.0).mean())
+        hinge = (np.maximum(self.margins(rows), 0.0).sum() for rows in blocks(len(self.y)))
+        return RISE * float(sum(hinge)) / len(self.y)
 
 
 @dataclass(frozen=True)
@@ -165,14 +164,18 @@ class Contender:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def blocks(rows: int) -> Iterator[slice]:
+    """All rows, a block at a time."""
+    return (slice(start, start + BLOCK) for start in range(0, rows, BLOCK))
+
+
 def make(rows: int) -> Case:
     """A seeded data set of two overlapping classes."""
     rng = np.random.default_rng(SEED)
     coef = rng.standard_normal(FEATURES)
     coef *= STEEPNESS / np.linalg.norm(coef)
     x, y = np.empty((rows, FEATURES)), np.empty(rows, dtype=np.int64)
-    for start in range(0, rows, BLOCK):
-        block = slice(start, start + BLOCK)
+    for block in blocks(rows):
         rng.standard_normal(out=x[block])
         score = x[block] @ coef
         y[block] = np.where(rng.random(len(score)) < 1.0 / (1.0 + np.exp(-score)), 1, -1)
@@ -191,7 +194,7 @@ def kl_program(case: Case, threshold: float) -> Any:
     """`min -h r + t` with an exponential cone a sample; the constraint has `h·b_k`, misprint 2 of math.md."""
     import cvxpy as cp
 
-    n, c = len(case.y), case.margins
+    n, c = len(case.y), case.margins()
     h, t, square = cp.Variable(nonneg=True), cp.Variable(), cp.Variable()
     p, eta = cp.Variable(n), cp.Variable(n)
     constraints = [
@@ -208,7 +211,7 @@ def chi2_program(case: Case, threshold: float) -> Any:
     """`min -h r - α - θ2 + θ2/n Σ η²`: the objective has `-α - θ2`, the constraint `h·b_k`, misprints 2 and 3 of math.md."""
     import cvxpy as cp
 
-    n, c = len(case.y), case.margins
+    n, c = len(case.y), case.margins()
     h, alpha, square = cp.Variable(nonneg=True), cp.Variable(), cp.Variable()
     eta = cp.Variable(n, nonneg=True)
     constraints = [
@@ -230,7 +233,7 @@ CONTENDERS: Mapping[str, Sequence[Contender]] = {
         Contender("SCS, quadratic objective", chi2_program, "SCS", {"eps": 1e-7}),
     ),
 }
-"""Clarabel at its own tolerance of 1e-8; SCS, of first order, at the loosest that gives six digits."""
+"""Clarabel at its own tolerance of 1e-8; SCS, a first-order method, at one that gives it as many digits."""
 
 
 def conic(contender: Contender, case: Case, threshold: float) -> Conic:
@@ -256,22 +259,13 @@ def peak_memory() -> int:
 def alone(rows: int, divergence: str) -> Alone:
     """Ours on much data; to be called in a process of its own, whose peak memory is then that of this call."""
     small = make(AUDITION)
-    ours(small, small.threshold, divergence)  # loads whatever is imported on first use
+    ours(small, small.threshold(), divergence)  # loads whatever is imported on first use
     baseline = peak_memory()
     case = make(rows)
     loaded = peak_memory() - baseline
-    seconds, result = ours(case, RISE * result_risk(case), divergence)
+    seconds, result = ours(case, case.threshold(), divergence)
     peak = peak_memory() - baseline
     return Alone(rows, divergence, seconds, result.evaluations, loaded / case.bytes, peak / case.bytes)
-
-
-def result_risk(case: Case) -> float:
-    """The present risk, block by block, so that computing it leaves no trace in the peak memory."""
-    total = 0.0
-    for start in range(0, len(case.y), BLOCK):
-        block = slice(start, start + BLOCK)
-        total += float(np.maximum(Case(case.x[block], case.y[block], case.coef).margins, 0.0).sum())
-    return total / len(case.y)
 
 
 def alone_elsewhere(rows: int, divergence: str) -> Alone:
@@ -284,11 +278,11 @@ def alone_elsewhere(rows: int, divergence: str) -> Alone:
 def audition(divergence: str) -> tuple[Contender, list[str]]:
     """The fastest contender that solves a small problem, and the lines that tell how all of them fared."""
     case = make(AUDITION)
-    _, result = ours(case, case.threshold, divergence)
+    _, result = ours(case, case.threshold(), divergence)
     lines, best, fastest = [], CONTENDERS[divergence][0], math.inf
     for contender in CONTENDERS[divergence]:
-        conic(contender, case, case.threshold)  # the first call imports and warms up
-        run = conic(contender, case, case.threshold)
+        conic(contender, case, case.threshold())  # the first call imports and warms up
+        run = conic(contender, case, case.threshold())
         error = run.error(result.value)
         solved = error <= ACCURATE
         if solved and run.solver < fastest:
@@ -301,13 +295,14 @@ def audition(divergence: str) -> tuple[Contender, list[str]]:
 def duel(rows: int, divergence: str, contender: Contender, plan: Plan) -> str:
     """A row of the table: both sides on the same data, by turns."""
     case = make(rows)
-    threshold = case.threshold
+    threshold = case.threshold()
     ours(case, threshold, divergence)
-    own, theirs = [], []
+    own: list[tuple[float, tp.StabilityResult]] = []
+    theirs: list[Conic] = []
     for _ in range(plan.conic):
         theirs.append(conic(contender, case, threshold))
         own.extend(ours(case, threshold, divergence) for _ in range(plan.ours // plan.conic))
-    seconds, result = statistics.median(time for time, _ in own), own[0][1]
+    seconds, result = statistics.median(taken for taken, _ in own), own[0][1]
     solver = statistics.median(run.solver for run in theirs)
     total = statistics.median(run.total for run in theirs)
     return (
@@ -344,7 +339,7 @@ def report(plan: Plan) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0].removeprefix('r"""'))
+    parser = argparse.ArgumentParser(description="The hinge loss of a linear score, timed against conic solvers.")
     parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats")
     parser.add_argument("--alone", choices=DIVERGENCES, help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=int, default=FULL.large, help=argparse.SUPPRESS)

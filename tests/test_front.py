@@ -160,7 +160,6 @@ def test_a_risk_already_there_costs_nothing_and_one_out_of_reach_costs_everythin
     assert "Stability ∞" in str(never)
 
 
-@pytest.mark.xfail(raises=IndexError, reason="PiecewiseLinear.range does not know pieces of features")
 def test_the_hinge_written_as_pieces_of_the_features_is_the_hinge() -> None:
     x, y = data()
     hinge = tp.profile((COEF, 0.0), x, y, loss="hinge")

@@ -200,3 +200,8 @@ def test_a_score_of_exactly_zero_is_judged_as_scikit_learn_does() -> None:
     assert oracle.respond(1e-6).lift.tolist() == [1.0, 0.0], "on the boundary a flip costs nothing"
     dead = LinearOracle(x, y, np.array([0.0]), 0.0, loss_named("zero_one"), domain)
     assert dead.peak().lift.tolist() == [0.0, 0.0], "a model without coefficients cannot be flipped"
+
+
+@pytest.mark.parametrize("loss", [loss for loss in ALL if isinstance(loss, PiecewiseLinear)], ids=lambda loss: loss.label)
+def test_the_least_value_of_a_piecewise_linear_loss_is_known(loss: PiecewiseLinear) -> None:
+    assert loss.range[0] == pytest.approx(float(loss.value(np.linspace(-50.0, 50.0, 1_000_001)).min()), abs=1e-4)

@@ -72,7 +72,13 @@ class PiecewiseLinear(Loss):
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]  # here it depends on the pieces
-        return (0.0 if (self.offsets[self.slopes == 0.0] >= 0.0).any() else -math.inf, math.inf)
+        constant = ~self.slopes.reshape(len(self.offsets), -1).any(axis=1)
+        least = float(self.offsets[constant].max(initial=-math.inf))
+        if not self.of_features:  # the least of a maximum is where a falling piece meets a rising one
+            pieces = list(zip(self.slopes.tolist(), self.offsets.tolist(), strict=True))
+            falling, rising = [p for p in pieces if p[0] < 0.0], [p for p in pieces if p[0] > 0.0]
+            least = max([least, *((a * d - c * b) / (a - c) for a, b in rising for c, d in falling)])
+        return least, math.inf
 
     @property
     def of_features(self) -> bool:
