@@ -164,9 +164,9 @@ class FreePush(Push):
         return np.zeros(self._samples)
 
     def at(self, multiplier: float) -> Reach:
-        push, shape = self._compliance * multiplier, (self._samples,)
+        push = self._compliance * multiplier
         numbers = (push, push * multiplier, multiplier, self._compliance)
-        return Reach(*(np.broadcast_to(number, shape) for number in numbers))
+        return Reach(*(np.full(self._samples, number) for number in numbers))
 
     def to(self, push: FloatArray) -> Reach:
         if self._compliance == 0.0:

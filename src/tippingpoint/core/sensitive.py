@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class SensitiveDistribution:
     theta1: float
     reweighting_cost: float
 
-    @property
+    @cached_property
     def weight(self) -> FloatArray:
         """`w_i` of each atom."""
         return 1.0 + self.change
@@ -77,12 +78,12 @@ class SensitiveDistribution:
         """Loss of each atom."""
         return self.losses[self.sample] + self.lift
 
-    @property
+    @cached_property
     def mass(self) -> FloatArray:
         """Probability of each atom under Q*."""
         return self._origin * self.weight
 
-    @property
+    @cached_property
     def _origin(self) -> FloatArray:
         """Base probability that each atom comes from."""
         return self.base[self.sample] * self.share

@@ -111,7 +111,7 @@ class PiecewiseLinear(Loss):
         return np.zeros_like(v)
 
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
-        return [push.at(0.5 * price * float(a)) for a in np.unique(self.slopes) if a > 0.0]
+        return [push.at(0.5 * price * a) for a in sorted(set(self.slopes.tolist())) if a > 0.0]
 
     def peak(self, v: FloatArray, push: Push) -> Reach:
         return push.to_limit() if (self.slopes > 0.0).any() else push.none()
