@@ -43,6 +43,7 @@ import tippingpoint as tp
 from tippingpoint.core.arrays import FloatArray
 
 NAMES = ["a", "b", "c", "d", "e"]
+INF = math.inf
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
 
 CLASSIFIERS: list[Any] = [
@@ -169,6 +170,8 @@ def test_points_of_a_classifier_are_wrong_where_the_loss_is_one_and_right_where_
         assert q["cost"].gt(0.0).any(), "something has to move for this to be a test"
         errs = fitted.predict(moved_points(x, q)) != labels_of(x, y, q)
         np.testing.assert_array_equal(errs, q["loss"] == 1.0)
+        erred = fitted.predict(x.loc[q["row"]]) != labels_of(x, y, q)
+        np.testing.assert_array_equal(erred, q["loss_before"] == 1.0)
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute", "pinball:0.9", "epsilon_insensitive:0.3", "huber:0.5"])
@@ -282,6 +285,13 @@ def test_points_among_several_classes_are_wrong_where_the_loss_is_one(model: Any
     np.testing.assert_array_equal(fitted.predict(moved_points(x, q)) != labels_of(x, labels, q), q["loss"] == 1.0)
     step = (moved_points(x, q) - moved_points(x, q.drop(columns=NAMES, errors="ignore"))).to_numpy()
     np.testing.assert_allclose(np.square(step).sum(axis=1), q["cost"], rtol=1e-5, atol=1e-12)
+    coef, _ = folded_by_probing(fitted.decision_function, x)
+    scores, true = fitted.decision_function(x.loc[q["row"]]), np.searchsorted(fitted.classes_, labels_of(x, labels, q))
+    lead = np.take_along_axis(scores, true[:, None], axis=1) - scores
+    width = np.square(coef[true][:, None, :] - coef[None, :, :]).sum(axis=2)
+    nearest = np.where(width > 0.0, lead**2 / np.where(width > 0.0, width, 1.0), INF).min(axis=1)
+    moved = q["cost"] > 0.0
+    np.testing.assert_allclose(q["cost"][moved], nearest[moved], rtol=1e-7, err_msg="the nearest boundary of all")
 
 
 def test_two_classes_by_two_scores_are_the_same_as_by_one() -> None:
@@ -402,6 +412,6 @@ def test_classes_of_plain_numbers_say_which_label_is_the_positive_one() -> None:
 
 def test_a_coefficient_of_zero_leaves_its_column_alone() -> None:
     x, y = classes_of()
-    q = tp.stability(([1.0, 0.0, 0.0, -1.0, 0.0], 4.0), x, y, 0.8, theta1=1.0, theta2=math.inf).sensitive
+    q = tp.stability(([1.0, 0.0, 0.0, -1.0, 0.0], 4.0), x, y, 0.8, theta1=1.0, theta2=INF).sensitive
     assert {"b", "c", "e"}.isdisjoint(q.columns)
     assert not np.allclose(q["a"], x.loc[q["row"], "a"])

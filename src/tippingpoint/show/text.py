@@ -103,7 +103,7 @@ def _error(summary: Mapping[str, Any]) -> str:
     error = summary["standard_error"]
     if math.isnan(error):
         return "not defined here: the threshold is the largest risk that can be reached"
-    sample = f"{number(summary['effective_sample'], 3)} effective of {summary['samples']:,} samples"
+    sample = f"{summary['effective_sample']:,.0f} effective of {summary['samples']:,} samples"
     return f"{number(error, 2)} (sampling, first order; {sample})"
 
 
