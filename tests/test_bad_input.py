@@ -190,6 +190,11 @@ QUESTIONS: dict[str, Case] = {
     "mix of NaN": (asked(mix=NAN), ("mix=nan", "must be a number")),
     "mix beside thetas": (asked(mix=0.5, theta1=1.0, theta2=1.0), ("mix=0.5", "theta1=1.0", "the dial or the prices")),
     "mix out of range on a sweep": (lambda: tp.profile(MODEL, X, Y).tradeoff([0.5, 2.0], risk=0.5), ("mix=2.0", "[0, 1]")),
+    "a budget beside thetas": (asked(theta1=1.0, theta2=1.0, budget=5.0), ("budget=5.0", "belongs to mix", "leave it out")),
+    "one threshold for a curve": (lambda: tp.profile(MODEL, X, Y).curve(0.5), ("risks=0.5", "several numbers")),  # type: ignore[arg-type]
+    "no mixes": (lambda: tp.profile(MODEL, X, Y).tradeoff([], risk=0.5), ("mixes=[]", "several numbers")),
+    "a level of 95 for the bootstrap": (lambda: asked(risk=0.6)().bootstrap(5).interval(95), ("level=95", "0.95")),
+    "a quantile out of range": (asked(loss="pinball:2"), ("loss='pinball:2'", "quantile=2.0", "between 0 and 1")),
     "a budget of zero": (asked(mix=0.5, budget=0.0), ("budget=0.0", "positive number", "5")),
     "an infinite budget": (asked(mix=0.5, budget=INF), ("budget=inf", "positive number")),
     "a budget that overflows": (asked(mix=0.5, budget=1e-310), ("budget=1e-310", "positive number")),
@@ -369,9 +374,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "both thetas infinite": ((*TABLE, *RISK, "--theta1", "inf", "--theta2", "inf"), ("both infinite", "one of them finite")),
     "theta2 missing": ((*TABLE, *RISK, "--theta1", "1"), ("theta2 is missing",)),
     "mix above one": ((*TABLE, *RISK, "--mix", "1.5"), ("mix=1.5 must lie in [0, 1]",)),
+    "a sensitive distribution to be printed": ((*TABLE, *RISK, "--sensitive", "-"), ("--sensitive -", "give a file")),
     "a budget beside thetas": (
         (*TABLE, *RISK, "--theta1", "1", "--theta2", "1", "--budget", "5"),
-        ("--budget belongs to --mix",),
+        ("budget=5.0 belongs to mix",),
     ),
     "an unknown divergence": ((*TABLE, *RISK, "--divergence", "tv"), ("divergence='tv' is not known",)),
     "an unknown option": ((*TABLE, *RISK, "--frobnicate"), ("--frobnicate", "--help")),

@@ -26,7 +26,7 @@ from tippingpoint.frames import CHUNK, Features, base_weights, build_frame, read
 from tippingpoint.losses import Loss
 from tippingpoint.models.oracles import oracle_for
 from tippingpoint.oracles.base import Oracle
-from tippingpoint.prices import BUDGET, read_number, resolve_prices
+from tippingpoint.prices import read_number, resolve_prices
 from tippingpoint.results import Comparison, Evidence, StabilityResult, Sweep, small_sample
 from tippingpoint.space import Domain, Space
 
@@ -81,7 +81,7 @@ class Profile:
         theta1: float | None = None,
         theta2: float | None = None,
         mix: float | None = None,
-        budget: float = BUDGET,
+        budget: float | None = None,
         divergence: str | Divergence = "kl",
     ) -> StabilityResult:
         """The least perturbation that lifts the risk to a threshold.
@@ -98,7 +98,7 @@ class Profile:
             Instead of the two prices, a dial between reweighting only (0) and moving only (1):
             `1/θ1 = budget·mix` and `1/θ2 = budget·(1 - mix)`. The default is 0.5.
         budget
-            `1/θ1 + 1/θ2` along the dial.
+            `1/θ1 + 1/θ2` along the dial; 5, the paper's, where none is given.
         divergence
             "kl", "chi2", "cvar:SHARE" or a `Divergence`.
         """
@@ -109,12 +109,12 @@ class Profile:
 
     def curve(self, risks: Sequence[float], **settings: Any) -> Sweep:
         """The stability at each of several thresholds; other settings as in `stability`."""
-        results = tuple(self.stability(risk, **settings) for risk in risks)
+        results = tuple(self.stability(risk, **settings) for risk in _several("risks", risks))
         return Sweep("risk", tuple(result.risk for result in results), results, self.backend)
 
     def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
         """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
-        results = tuple(self.stability(risk, mix=mix, **settings) for mix in mixes)
+        results = tuple(self.stability(risk, mix=mix, **settings) for mix in _several("mixes", mixes))
         return Sweep("mix", tuple(float(mix) for mix in mixes), results, self.backend)
 
     def _threshold(self, risk: float) -> float:
@@ -348,6 +348,16 @@ def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale |
                 stacklevel=3,
             )
     return domain
+
+
+def _several(name: str, values: Any) -> list[Any]:
+    try:
+        listed = list(values)
+    except TypeError:
+        listed = []
+    if not listed:
+        raise InputError(f"{name}={values!r} must be several numbers, as [0.1, 0.2, 0.3].")
+    return listed
 
 
 def _spread(x: FloatArray, base: FloatArray) -> FloatArray:

@@ -14,12 +14,12 @@ SMALLEST_BUDGET = 1e-300
 """Below this the prices along the dial overflow."""
 
 
-def resolve_prices(
-    theta1: float | None, theta2: float | None, mix: float | None, budget: float = BUDGET
-) -> tuple[float, float]:
+def resolve_prices(theta1: float | None, theta2: float | None, mix: float | None, budget: float | None) -> tuple[float, float]:
     """`(θ1, θ2)`, given as such or by the dial between them."""
     if theta1 is None and theta2 is None:
-        return _prices_on_dial(0.5 if mix is None else mix, budget)
+        return _prices_on_dial(0.5 if mix is None else mix, BUDGET if budget is None else budget)
+    if budget is not None:
+        raise InputError(f"budget={budget!r} belongs to mix; leave it out where theta1 and theta2 are given.")
     if mix is not None:
         raise InputError(
             f"mix={mix!r} and theta1={theta1!r}, theta2={theta2!r} say the same thing; give the dial or the prices."

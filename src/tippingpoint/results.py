@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, normal_margin, standard_error
+from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin, standard_error
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
 from tippingpoint.frames import build_frame
 from tippingpoint.show.text import render_html, render_table, render_text
@@ -200,12 +200,6 @@ class StabilityResult:
         if self.evidence is None:
             raise DetachedError("this result was read from JSON, which holds its numbers only; run stability() again.")
         return self.evidence
-
-
-def check_level(level: float) -> None:
-    """Refuse a confidence level that is none."""
-    if not (isinstance(level, float) and 0.0 < level < 1.0):
-        raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
 
 
 def small_sample(effective: float) -> str:

@@ -62,6 +62,8 @@ def run(options: argparse.Namespace) -> None:
     """Evaluate, then write; nothing is written where anything fails before."""
     if options.json is not None and options.json == options.sensitive:
         raise InputError(f"--json and --sensitive are both {options.json!r}; give each its own file.")
+    if options.sensitive == "-":
+        raise InputError("--sensitive - : only --json can be printed; give a file, as --sensitive q.csv.")
     result = _ask(_profile(options), options)
     texts = {}
     if options.sensitive is not None:
@@ -102,14 +104,12 @@ def _profile(options: argparse.Namespace) -> Profile:
 
 
 def _ask(profiled: Profile, options: argparse.Namespace) -> StabilityResult:
-    if options.budget is not None and options.theta1 is not None:
-        raise InputError("--budget belongs to --mix; leave it out where --theta1 and --theta2 are given.")
     return profiled.stability(
         options.risk,
         theta1=options.theta1,
         theta2=options.theta2,
         mix=options.mix,
-        budget=BUDGET if options.budget is None else options.budget,
+        budget=options.budget,
         divergence=options.divergence,
     )
 

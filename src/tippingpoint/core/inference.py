@@ -19,6 +19,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.dual import Solution, Status
+from tippingpoint.errors import InputError
 
 NORMAL_FROM = 50.0
 """Effective samples below which the normal interval is not to be trusted."""
@@ -63,9 +64,16 @@ class Bootstrap:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Percentile interval."""
+        check_level(level)
         tail = (1.0 - level) / 2.0
         low, high = np.quantile(self.values, [tail, 1.0 - tail], method="inverted_cdf")
         return float(low), float(high)
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence level that is none."""
+    if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
+        raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
 
 
 def bootstrap(stability: Callable[[FloatArray], float], base: FloatArray, *, replicates: int, seed: int) -> Bootstrap:

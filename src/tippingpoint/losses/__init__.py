@@ -43,8 +43,10 @@ def loss_named(loss: str | Loss) -> Loss:
     if name not in WITH_PARAMETER:
         raise InputError(f"loss={loss!r}: {name} takes no number; only {', '.join(WITH_PARAMETER)} do.")
     try:
-        return LOSSES[name](float(parameter))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
+        number = float(parameter)
+    except ValueError:
         raise InputError(f"loss={loss!r}: {parameter!r} is not a number.") from None
+    try:
+        return LOSSES[name](number)
+    except InputError as error:
+        raise InputError(f"loss={loss!r}: {error}") from None
