@@ -374,7 +374,6 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "both thetas infinite": ((*TABLE, *RISK, "--theta1", "inf", "--theta2", "inf"), ("both infinite", "one of them finite")),
     "theta2 missing": ((*TABLE, *RISK, "--theta1", "1"), ("theta2 is missing",)),
     "mix above one": ((*TABLE, *RISK, "--mix", "1.5"), ("mix=1.5 must lie in [0, 1]",)),
-    "a sensitive distribution to be printed": ((*TABLE, *RISK, "--sensitive", "-"), ("--sensitive -", "give a file")),
     "a budget beside thetas": (
         (*TABLE, *RISK, "--theta1", "1", "--theta2", "1", "--budget", "5"),
         ("budget=5.0 belongs to mix",),
@@ -458,3 +457,35 @@ def test_a_file_that_was_there_survives_a_command_that_fails(place: Path, capsys
 def test_debug_shows_where_an_error_comes_from(place: Path) -> None:
     with pytest.raises(tp.InputError, match="no line of cost 0"):
         main(["--debug", "evaluate", "--table", "orphan.csv", *RISK])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    {
+        "Q* to be printed": ((*TABLE, *RISK, "--sensitive", "-"), ("--sensitive -", "give a file")),
+        "one file for two": ((*TABLE, *RISK, "--json", "./a", "--sensitive", "a"), ("--json and --sensitive are both",)),
+    }.values(),
+)
+def test_a_file_that_would_be_lost_is_refused(
+    arguments: tuple[str, ...], parts: tuple[str, ...], place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(place.iterdir())
+    code, out, err = run(("evaluate", *arguments), capsys)
+    assert (code, out) == (2, "")
+    assert all(part in err for part in parts)
+    assert sorted(place.iterdir()) == before
+
+
+@pytest.mark.parametrize("roles", [("--target", "a"), ("--target", "y", "--weight", "y"), ("--target", "y", "--weight", "b")])
+def test_a_column_has_one_role_only(roles: tuple[str, ...], place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "twice.json").write_text('{"coef": [1, 1], "features": ["a", "b"]}', encoding="utf-8")
+    (place / "twice.csv").write_text("a,b,y\n1,2,0\n2,1,1\n", encoding="utf-8")
+    code, out, err = run(("evaluate", "--linear", "twice.json", "--data", "twice.csv", *roles, *RISK), capsys)
+    assert (code, out) == (2, "")
+    assert "is used twice" in err
+
+
+def test_a_seed_is_a_whole_number(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(("demo", "--seed", "-1"), capsys)
+    assert code == 2
+    assert "whole number" in err

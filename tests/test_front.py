@@ -100,7 +100,8 @@ def test_infinite_theta1_reweights_only_and_has_the_closed_form() -> None:
     assert result.value == pytest.approx(0.3 * entropy, rel=1e-10)
     assert result.nats == pytest.approx(entropy, rel=1e-10)
     assert result.moved_share == result.corruption_cost == result.corruption_excess == 0.0
-    assert list(result.sensitive.columns) == ["row", "weight", "share", "loss_before", "loss", "cost"]
+    assert list(result.sensitive.columns) == ["row", "weight", "share", "loss_before", "loss", "cost", "x0", "x1", "x2"]
+    assert (result.sensitive[["x0", "x1", "x2"]].to_numpy() == x[result.sensitive["row"]]).all()
     chi2 = profile.stability(risk, theta1=INF, theta2=0.3, divergence="chi2")
     assert chi2.value == pytest.approx(0.3 * (risk - now) ** 2 / (now * (1.0 - now)), rel=1e-10)
 
@@ -457,6 +458,9 @@ def test_uneven_columns_warn_once_and_a_choice_of_scale_silences_it() -> None:
         tp.profile(model, uneven, y)
     assert len(caught) == 1
     assert caught[0].filename == __file__, "it points at the caller"
+    with pytest.warns(tp.ScaleWarning) as caught:
+        tp.stability(model, uneven, y, 0.5)
+    assert caught[0].filename == __file__, "through the other door too"
     tp.profile(model, uneven, y, scale="raw")
     tp.profile(model, uneven, y, scale="std")
     tp.profile(model, uneven, y, space=tp.Space(price={"income": 1e-6}))
@@ -468,7 +472,7 @@ def test_a_constant_column_neither_warns_nor_moves_in_standard_deviations() -> N
     x, y = data()
     flat = np.column_stack([x, np.full(len(y), 1e9)])
     result = tp.stability((np.append(COEF, 1e-12), INTERCEPT), flat, y, 0.5, scale="std", **PRICES)
-    assert "x3" not in result.sensitive.columns
+    assert (result.sensitive["x3"] == 1e9).all()
     tp.profile((np.append(COEF, 0.0), INTERCEPT), flat, y)
 
 
@@ -490,7 +494,7 @@ def test_frozen_columns_stay_and_the_rest_pays_for_them(loss: str, space: tp.Spa
     x, y = data()
     profile = tp.profile(MODEL, x, y, loss=loss, space=space)
     result = profile.stability(profile.risk + 0.3, **PRICES)
-    assert "x0" not in result.sensitive.columns
+    assert (result.sensitive["x0"] == x[result.sensitive["row"], 0]).all()
     without = x[:, 1:]
     offset = x[:, 0] * COEF[0]
     hand = np.column_stack([without, offset])  # the frozen part as a column of its own, too dear to move
@@ -621,3 +625,48 @@ def test_every_public_name_exists_and_is_listed() -> None:
         assert getattr(tp, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'stabilty'"):
         _ = tp.stabilty
+
+
+def test_columns_named_by_numbers_can_be_named_in_a_space() -> None:
+    x, y = data()
+    frame = pd.DataFrame(x)
+    by_number = tp.stability(MODEL, frame, y, 0.5, space=tp.Space(movable=frame.columns[1:]), **PRICES)  # type: ignore[arg-type]
+    assert by_number.value == tp.stability(MODEL, x, y, 0.5, space=tp.Space(frozen=["x0"]), **PRICES).value
+
+
+def test_a_sweep_takes_any_iterable() -> None:
+    x, y = data()
+    profile = tp.profile(MODEL, x, y)
+    sweep = profile.tradeoff((k / 2 for k in range(3)), risk=0.6)  # type: ignore[arg-type]
+    assert sweep.at == (0.0, 0.5, 1.0)
+    assert len(str(sweep).splitlines()) == 4
+
+
+@pytest.mark.parametrize("risk", [0.0, 1.0])
+def test_where_no_normal_interval_exists_none_is_given(risk: float) -> None:
+    x, y = data()
+    result = tp.stability(MODEL, x, y, risk)
+    assert math.isnan(result.standard_error)
+    with pytest.raises(tp.InputError, match=f"status is '{result.status}'; use bootstrap"):
+        result.interval()
+
+
+def test_submodules_that_users_name_are_there() -> None:
+    assert tp.errors.InputError is tp.InputError
+    assert len(tp.datasets.breast_cancer()[0]) == 569
+
+
+def test_rounding_is_not_shown_as_a_number() -> None:
+    x, y = data()
+    told = str(tp.stability(MODEL, x, y, 1.0))
+    assert "+ 0 reweighting (0%)" in told
+    assert "e-" not in told.split("excess risk")[1].splitlines()[0]
+
+
+def test_reweighting_within_a_cap_is_told_though_it_is_free() -> None:
+    x, y = data()
+    profile = tp.profile(MODEL, x, y)
+    result = profile.stability(profile.risk + 0.01, divergence="cvar:0.5")
+    assert (result.value, result.status) == (0.0, "already")
+    assert "within the cap" in str(result)
+    assert "effective" in str(result)

@@ -7,6 +7,10 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
+from tippingpoint.cli import main
+
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
@@ -25,6 +29,12 @@ def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> No
     assert [line[:18] for line in printed[0].splitlines()] == [line[:18] for line in shown[0].splitlines()]
     assert "difference" in printed[1], "the comparison is printed"
     assert printed[2].startswith("Stability"), "the table too"
+
+
+def test_the_result_shown_is_the_demos(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)[0]
+    assert shown.splitlines()[0] in capsys.readouterr().out
 
 
 def test_the_two_commands_at_the_top_exist() -> None:

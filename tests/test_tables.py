@@ -185,11 +185,20 @@ def test_without_further_columns_the_line_itself_is_named() -> None:
 
 
 def test_a_further_column_with_one_of_our_names_keeps_both() -> None:
-    table = random_table(8).rename(columns={"heft": "weight", "note": "share"})
+    table = random_table(8).rename(columns={"note": "share"})
     q = tp.profile_table(table).stability(between(table, 0.5)).sensitive
     assert q.columns.is_unique
-    assert {"weight", "share", "feature:weight", "feature:share"} <= set(q.columns)
+    assert {"share", "feature:share"} <= set(q.columns)
     assert np.average(q["weight"], weights=q["share"]) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_a_column_called_weight_is_the_weight() -> None:
+    table = random_table(8)
+    risk = between(table, 0.5)
+    named = tp.profile_table(table.rename(columns={"heft": "weight"})).stability(risk)
+    assert named.value == tp.profile_table(table, weight="heft").stability(risk).value
+    with pytest.raises(tp.InputError, match="weight"):
+        tp.profile_table(table.rename(columns={"heft": "weight"}).assign(weight=-1.0))
 
 
 def test_weight_two_is_the_sample_twice_and_weight_zero_the_sample_dropped() -> None:

@@ -76,6 +76,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("datasets", "errors"):
+        return import_module(f"tippingpoint.{name}")
     for home, names in _HOMES.items():
         if name in names:
             value = globals()[name] = getattr(import_module(f"tippingpoint.{home}"), name)

@@ -15,6 +15,10 @@ class UnsupportedError(InputError):
     """What is asked for is well formed, but no oracle serves it; the message names what would."""
 
 
+class NumericalError(TippingPointError, ArithmeticError):
+    """The numbers are too large, too small or too far apart to compute with."""
+
+
 class DetachedError(TippingPointError, RuntimeError):
     """A result read back from JSON holds numbers only, and was asked for something that needs its data."""
 

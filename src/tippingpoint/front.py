@@ -6,6 +6,7 @@ Every price, divergence and threshold after that is a one-dimensional problem ov
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks, total
+from tippingpoint.core.arrays import FloatArray, blocks, total
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
@@ -49,10 +50,8 @@ class Profile:
         Who finds the best responses.
     base
         Base weights of the samples, positive, summing to one.
-    rows
-        Position of each sample among the rows the user gave (rows of zero weight are left out).
     index
-        Label of each sample.
+        Label of each sample; rows of zero weight are left out.
     loss
         What the model is judged by, as results name it.
     loss_range
@@ -63,7 +62,6 @@ class Profile:
 
     oracle: Oracle
     base: FloatArray
-    rows: IntArray
     index: Sequence[Any]
     loss: str
     loss_range: tuple[float, float]
@@ -114,8 +112,9 @@ class Profile:
 
     def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
         """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
-        results = tuple(self.stability(risk, mix=mix, **settings) for mix in _several("mixes", mixes))
-        return Sweep("mix", tuple(float(mix) for mix in mixes), results, self.backend)
+        listed = _several("mixes", mixes)
+        results = tuple(self.stability(risk, mix=mix, **settings) for mix in listed)
+        return Sweep("mix", tuple(float(mix) for mix in listed), results, self.backend)
 
     def _threshold(self, risk: float) -> float:
         low, high = self.loss_range
@@ -123,7 +122,7 @@ class Profile:
         if not math.isfinite(threshold):
             raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
         if not low <= threshold <= high:
-            hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 1.0 < threshold <= 100.0 else ""
+            hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 2.0 <= threshold <= 100.0 else ""
             raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of the {self.loss} loss{hint}.")
         return threshold
 
@@ -181,13 +180,12 @@ class Profile:
         """Q* as a frame, atoms in the order of their rows."""
         order = np.argsort(q.sample, kind="stable")
         moved: dict[str, Any] = {}
-        if not math.isinf(q.theta1):
-            for right, price in enumerate(q.prices):
-                atoms = np.flatnonzero(q.right == bool(right))
-                if len(atoms):
-                    for name, values in self.oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
-                        column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
-                        column[atoms] = values
+        for right, price in enumerate(q.prices):
+            atoms = np.flatnonzero(q.right == bool(right))
+            if len(atoms):
+                for name, values in self.oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                    column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
+                    column[atoms] = values
         told = {
             "row": [self.index[i] for i in q.sample[order]],
             "weight": q.weight[order],
@@ -265,7 +263,7 @@ def profile(
         features, base = features.take(rows), base[rows]
     domain = _priced(domain, features, base, scale)
     oracle, judged = oracle_for(model, features, y, loss, domain)
-    return Profile(oracle, base, rows, features.index, judged.label, judged.range, features.backend)
+    return Profile(oracle, base, features.index, judged.label, judged.range, features.backend)
 
 
 def stability(
@@ -345,9 +343,17 @@ def _priced(domain: Domain, features: Features, base: FloatArray, scale: Scale |
                 f" {domain.names[narrow]!r}; pass scale='std' to measure each column in its own, Space(price=...) to price"
                 " them yourself, or scale='raw' if this is meant.",
                 ScaleWarning,
-                stacklevel=3,
+                stacklevel=_outside(),
             )
     return domain
+
+
+def _outside() -> int:
+    """The stack level of the user's own line, seen from a function that warns."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("tippingpoint"):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _several(name: str, values: Any) -> list[Any]:

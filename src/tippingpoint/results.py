@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 from tippingpoint.core.arrays import FloatArray
@@ -129,7 +130,8 @@ class StabilityResult:
         """Q*, the most sensitive distribution, as a frame of the kind that the data came in.
 
         One line an atom: the `row` it belongs to, its `weight` (1: as now), the `share` of the row that goes here (below one
-        only for the one row that is split), `loss_before` and `loss`, `cost`, then the moved features under their own names.
+        only for the one row that is split), `loss_before` and `loss`, `cost`, then every feature, moved or not, under its
+        own name.
         `E_Q[loss]` is the mean of `loss`, weighted by the row's base weight times `share` times `weight`.
         """
         return self._evidence.sensitive()
@@ -142,6 +144,8 @@ class StabilityResult:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from."""
         check_level(level)
+        if math.isnan(self.standard_error):
+            raise InputError(f"there is no normal interval where the status is {self.status!r}; use bootstrap().")
         if self.effective_sample < NORMAL_FROM:
             warnings.warn(small_sample(self.effective_sample), SmallSampleWarning, stacklevel=2)
         margin = normal_margin(self.standard_error, level)
@@ -149,9 +153,11 @@ class StabilityResult:
 
     def bootstrap(self, replicates: int = 1000, seed: int = 0) -> Bootstrap:
         """Stabilities of data resampled with replacement; the best responses are reused, so it is fast."""
-        if not isinstance(replicates, int) or replicates < 2:
+        if not isinstance(replicates, Integral) or replicates < 2:
             raise InputError(f"replicates={replicates!r}: at least 2 are needed, 1000 are usual.")
-        return self._evidence.bootstrap(replicates, seed)
+        if not isinstance(seed, Integral) or seed < 0:
+            raise InputError(f"seed={seed!r} must be a whole number, 0 or more.")
+        return self._evidence.bootstrap(int(replicates), int(seed))
 
     def to_dict(self) -> dict[str, Any]:
         """Every number and word of the result, with the schema's name; infinities and NaN as the strings JSON lacks."""
@@ -174,7 +180,7 @@ class StabilityResult:
         if missing:
             raise InputError(f"the stored result lacks {missing[0]!r}; write it anew with to_json().")
         values = {key: _restored(value) for key, value in stored.items() if key in known}
-        return cls(**{**values, "notes": tuple(stored["notes"])})
+        return cls(**{**values, "notes": tuple(stored["notes"] or ())})
 
     @classmethod
     def from_json(cls, text: str) -> StabilityResult:

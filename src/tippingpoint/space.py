@@ -59,7 +59,7 @@ class Space:
                 )
             if not lower[j] <= upper[j]:
                 raise InputError(f"lower[{name!r}]={lower[j]:g} is above upper[{name!r}]={upper[j]:g}; swap them.")
-        for argument, chosen in (("frozen", self.frozen), ("movable", self.movable or ())):
+        for argument, chosen in (("frozen", self.frozen), ("movable", () if self.movable is None else self.movable)):
             if isinstance(chosen, str) or not isinstance(chosen, Iterable):
                 raise InputError(f"{argument}={chosen!r} must be a list of feature names, as [{names[0]!r}].")
         for name in self.frozen:
@@ -117,6 +117,8 @@ def _each(argument: str, given: Each, known: Mapping[str, int], default: float) 
 
 
 def _known(argument: str, name: str, known: Mapping[str, int]) -> int:
+    if name not in known and str(name) in known:
+        name = str(name)  # pandas names columns by numbers where nobody else does
     if name not in known:
         raise InputError(f"{argument} names {name!r}, which is not a feature; the features are {_listed(list(known))}.")
     return known[name]

@@ -12,6 +12,7 @@ from tippingpoint.errors import InputError
 from tippingpoint.frames import base_weights, read_frame, read_numbers, read_vector
 from tippingpoint.front import Profile
 from tippingpoint.oracles.table import TableOracle
+from tippingpoint.show.text import GIVEN
 
 
 def profile_table(
@@ -33,7 +34,8 @@ def profile_table(
     cost
         Column with what it costs to go there; it takes the place of the squared distance.
     weight
-        Column with the weight of the sample (the same on all its lines); equal weights where none is named.
+        Column with the weight of the sample (the same on all its lines). Where none is named, a column called "weight" is
+        taken; without one, all samples weigh the same.
 
     Examples
     --------
@@ -47,6 +49,8 @@ def profile_table(
     frame = read_frame(table, "table")
     if not isinstance(frame, nw.DataFrame):
         raise InputError(f"table is a {type(table).__name__}; give a pandas or polars frame, one line an alternative.")
+    if weight is None and "weight" in frame.columns and "weight" not in (sample, loss, cost):
+        weight = "weight"
     roles = {"sample": sample, "loss": loss, "cost": cost} | ({"weight": weight} if weight else {})
     for role, name in roles.items():
         if name not in frame.columns:
@@ -69,7 +73,7 @@ def profile_table(
     columns = {name: frame[name].to_numpy()[kept] for name in extra} or {"line": np.flatnonzero(kept)}
     oracle = TableOracle(place[positions[kept]], losses[kept], costs[kept], columns)
     index = [labels[i] for i in rows]
-    return Profile(oracle, base[rows], rows, index, "given", (-math.inf, math.inf), frame.implementation.value)
+    return Profile(oracle, base[rows], index, GIVEN, (-math.inf, math.inf), frame.implementation.value)
 
 
 def _positions(samples: np.ndarray[Any, Any], name: str) -> tuple[IntArray, list[Any]]:
@@ -81,7 +85,7 @@ def _positions(samples: np.ndarray[Any, Any], name: str) -> tuple[IntArray, list
         raise InputError(
             f"table[{name!r}] is missing on line {int(np.flatnonzero(codes < 0)[0])}; every line needs its sample."
         )
-    return codes.astype(np.intp), list(labels)
+    return codes.astype(np.intp), np.asarray(labels).tolist()
 
 
 def _check_originals(positions: IntArray, labels: list[Any], losses: FloatArray, costs: FloatArray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from tippingpoint.cli.files import read_linear, read_table, write_whole
@@ -60,7 +61,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Evaluate, then write; nothing is written where anything fails before."""
-    if options.json is not None and options.json == options.sensitive:
+    if None not in (options.json, options.sensitive) and Path(options.json).resolve() == Path(options.sensitive).resolve():
         raise InputError(f"--json and --sensitive are both {options.json!r}; give each its own file.")
     if options.sensitive == "-":
         raise InputError("--sensitive - : only --json can be printed; give a file, as --sensitive q.csv.")
@@ -91,6 +92,10 @@ def _profile(options: argparse.Namespace) -> Profile:
     for column in filter(None, [options.target, options.weight, *(features or [])]):
         if column not in data.columns:
             raise InputError(f"{options.data} has no column {column!r}; its columns are {list(data.columns)!r}.")
+    roles = {"--target": options.target, "--weight": options.weight}
+    for option, column in roles.items():
+        if column is not None and (column in (features or ()) or list(roles.values()).count(column) > 1):
+            raise InputError(f"{option} {column} is used twice; the target, the weight and the features are different columns.")
     used = features or [c for c in data.columns if c not in (options.target, options.weight)]
     return profile(
         model,

@@ -21,6 +21,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import total
 from tippingpoint.core.problem import Evaluation, Problem
+from tippingpoint.errors import NumericalError
 
 TOLERANCE = 1e-12
 """Relative gap between the two bounds at which the search stops."""
@@ -136,7 +137,12 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
         trust = abs(point.excess) <= 0.25 * abs(last)
         widths, last = [widths[-1], width], point.excess
         price = _inward(problem, left, right, point, trust=trust, stalled=width > 0.5 * widths[0] and not trust)
-    return Solution(Status.ATTAINED, left, right or left, share, lower, EVALUATIONS)
+    if right is None:
+        raise NumericalError(
+            f"risk={problem.risk:g} is within reach, but no price h up to {left.price:g} gets there; bring losses and prices to"
+            " comparable sizes."
+        )
+    return Solution(Status.ATTAINED, left, right, share, lower, EVALUATIONS)
 
 
 def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:

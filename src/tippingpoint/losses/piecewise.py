@@ -51,7 +51,10 @@ class PiecewiseLinear(Loss):
         task: Task = "classification",
         title: str = "piecewise_linear",
     ) -> None:
-        a, b = np.asarray(slopes, dtype=float), np.asarray(offsets, dtype=float)
+        try:
+            a, b = np.asarray(slopes, dtype=float), np.asarray(offsets, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError("slopes and offsets of a piecewise-linear loss must be numbers, one slope a piece.") from None
         if a.ndim not in (1, 2) or b.ndim != 1 or len(a) != len(b) or not len(b):
             raise InputError(
                 f"slopes of shape {a.shape} and offsets of shape {b.shape} do not match; give one slope (or one row of"
@@ -142,6 +145,7 @@ def pinball(quantile: float = 0.5) -> Loss:
 
 def epsilon_insensitive(epsilon: float = 0.1) -> Loss:
     """`max(0, |v| - ε)`."""
-    check_positive("epsilon", epsilon)
+    if epsilon != 0.0:
+        check_positive("epsilon", epsilon)
     slopes, offsets = [0.0, 1.0, -1.0], [0.0, -epsilon, -epsilon]
     return PiecewiseLinear(slopes, offsets, "regression", f"epsilon_insensitive:{epsilon:g}")

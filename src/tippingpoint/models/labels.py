@@ -31,7 +31,7 @@ def class_indices(y: np.ndarray[Any, Any], classes: Sequence[Any] | None, scores
         if len(distinct) != wanted:
             raise InputError(
                 f"y holds {len(distinct)} distinct labels but the model has {scores} score(s), for {wanted} classes;"
-                " pass LinearModel.of(coef, intercept, classes=...) to say which they are."
+                " name them (classes=...), or judge a regressor by a loss for regressors, as 'squared'."
             )
         classes = distinct
     position = {label: k for k, label in enumerate(classes)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -100,7 +101,8 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not any(name.endswith("_") and not name.startswith("_") for name in vars(last)):
             raise InputError(f"model={kind} is not fitted; call fit first.")
-        raise UnsupportedError(f"model={kind} is not served; today these are: {SERVED}.")
+        hint = "pass its best_estimator_; " if hasattr(last, "best_estimator_") else ""
+        raise UnsupportedError(f"model={kind} is not served; {hint}today these are: {SERVED}.")
     coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
     classes = getattr(last, "classes_", None)
     regressor = classes is None
@@ -126,8 +128,10 @@ def _try_out(model: Any, linear: LinearModel, features: Features, kind: str) -> 
         return
     trial = features.spread(TRIAL_ROWS)
     try:
-        said = np.asarray(model.predict(trial.native)).ravel().tolist()
-        scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as names given or missing: the numbers below decide
+            said = np.asarray(model.predict(trial.native)).ravel().tolist()
+            scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
     except Exception as error:
         why = " ".join(str(error).split()).rstrip(".")
         raise InputError(f"model={kind} fails on rows of X ({why}); pass the columns it was fitted on.") from error

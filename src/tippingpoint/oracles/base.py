@@ -25,7 +25,7 @@ class Oracle(ABC):
     """In words: why the responses are exact, or how they were searched for."""
 
     unit: str
-    """In words: what the square root of a cost measures."""
+    """In words: what the square root of a cost measures; "cost" where it measures nothing."""
 
     @property
     @abstractmethod

@@ -78,5 +78,8 @@ class ScoreGeometry:
 def shifted(
     x: FloatArray, rows: IntArray, columns: IntArray, steps: FloatArray, names: tuple[str, ...]
 ) -> dict[str, FloatArray]:
-    """The given columns of these rows after their steps, by name."""
-    return {names[j]: x[rows, j] + steps[:, k] for k, j in enumerate(columns)}
+    """All columns of these rows by name, the given ones after their steps."""
+    moved = {name: x[rows, j] for j, name in enumerate(names)}
+    for k, j in enumerate(columns):
+        moved[names[j]] += steps[:, k]
+    return moved

@@ -32,7 +32,7 @@ class TableOracle(Oracle):
 
     exact = True
     certificate = "exact over the alternatives given in the table"
-    unit = "square root of the table's cost"
+    unit = "cost"
     ceiling = math.inf
 
     def __init__(self, sample: IntArray, loss: FloatArray, cost: FloatArray, columns: Mapping[str, Any]) -> None:

@@ -11,6 +11,12 @@ from typing import Any
 WIDTH = 79
 """Columns of a plain terminal."""
 
+GIVEN = "mean loss"
+"""What the risk of a table of given losses is called."""
+
+SPECK = 1e-12
+"""Part of a whole below which a number is rounding, and shown as nothing."""
+
 Line = tuple[str, str]
 """What is said, and of what."""
 
@@ -37,7 +43,7 @@ def level(value: float, loss: str) -> str:
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence."""
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
-    what = "error rate" if summary["loss"] == "zero_one" else f"{summary['loss']} risk"
+    what = {"zero_one": "error rate", GIVEN: GIVEN}.get(summary["loss"], f"{summary['loss']} risk")
     if summary["status"] == "already":
         if summary["current_risk"] >= summary["risk"]:
             return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
@@ -49,11 +55,13 @@ def headline(summary: Mapping[str, Any]) -> str:
 
 def lines(summary: Mapping[str, Any]) -> list[Line]:
     """What there is to say below the headline."""
-    prices = f"moving θ1 = {number(summary['theta1'])}, reweighting θ2 = {number(summary['theta2'])} ({summary['divergence']})"
+    kind = "" if math.isinf(summary["theta2"]) else f" ({summary['divergence']})"
+    prices = f"moving θ1 = {number(summary['theta1'])}, reweighting θ2 = {number(summary['theta2'])}{kind}"
     said = [("prices", prices), ("certificate", _certificate(summary))]
-    if summary["status"] in ("attained", "largest"):
+    free = summary["status"] == "already" and summary["current_risk"] < summary["risk"]
+    if summary["status"] in ("attained", "largest") or free:
         said += [
-            ("standard error", _error(summary)),
+            *([] if free else [("standard error", _error(summary))]),
             ("moving", _moving(summary)),
             ("reweighting", _reweighting(summary)),
             ("excess risk", _split(summary, "excess")),
@@ -112,10 +120,10 @@ def _moving(summary: Mapping[str, Any]) -> str:
         return "not allowed"
     if summary["moved_share"] == 0.0:
         return "nothing moves"
-    return (
-        f"{percent(summary['moved_share'])} of the samples move; root-mean-square move"
-        f" {number(summary['root_mean_square_move'])} {summary['unit']}"
-    )
+    moved = f"{percent(summary['moved_share'])} of the samples move"
+    if summary["unit"] == "cost":
+        return f"{moved}; mean cost {number(summary['root_mean_square_move'] ** 2)}"
+    return f"{moved}; root-mean-square move {number(summary['root_mean_square_move'])} {summary['unit']}"
 
 
 def _reweighting(summary: Mapping[str, Any]) -> str:
@@ -132,6 +140,7 @@ def _split(summary: Mapping[str, Any], what: str) -> str:
     total = moving + reweighting
     if total <= 0.0:
         return "none"
+    moving, reweighting = (0.0 if abs(part) < SPECK * total else part for part in (moving, reweighting))
     return (
         f"{number(total)} = {number(moving)} moving ({percent(moving / total)})"
         f" + {number(reweighting)} reweighting ({percent(reweighting / total)})"
