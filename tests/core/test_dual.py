@@ -208,6 +208,14 @@ class TestLimits:
         assert got.value == pytest.approx(theta * expected, rel=1e-10)
         assert got.solution.lower == pytest.approx(got.value, rel=1e-9)
 
+    @pytest.mark.parametrize("divergence", [KL(), ChiSquare()], ids=lambda d: d.label)
+    def test_large_losses_a_hair_apart_keep_their_digits(self, divergence: Divergence) -> None:
+        apart = np.array([0.0, 1.0, 3.0]) * 2.0**-40
+        plain = answer(still(apart), 2.0**-40 * 2.0, INF, 0.3, divergence)
+        lifted = answer(still(1.0 + apart), 1.0 + 2.0**-40 * 2.0, INF, 0.3, divergence)
+        assert lifted.value == pytest.approx(plain.value, rel=1e-12)
+        assert lifted.solution.lower == pytest.approx(lifted.value, rel=1e-9)
+
     @pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
     @pytest.mark.parametrize("prices", [(0.5, INF), (0.5, 0.2)])
     def test_a_perfect_model_breaks_at_the_pole(self, loss: str, prices: tuple[float, float]) -> None:

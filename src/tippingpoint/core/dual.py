@@ -78,11 +78,11 @@ def solve(problem: Problem) -> Solution:
     losses = problem.responses.losses
     size = max(total(problem.base, np.abs(losses)), abs(problem.risk))
     rest = problem.rest()
-    if problem.risk - problem.current <= ROUNDING * size:
+    if problem.wanted <= ROUNDING * size:
         return Solution(Status.ALREADY, rest, rest, 0.0, 0.0, 0)
     if rest.excess >= -ROUNDING * size:  # reweighting without cost goes that far: mix it with the data as they are
         zero = np.zeros_like(losses)
-        now = replace(rest, changes=zero, excess=problem.current - problem.risk)
+        now = replace(rest, changes=zero, excess=-problem.wanted)
         return Solution(Status.ALREADY, now, rest, _share(now, rest), 0.0, 0)
     largest = problem.reachable
     size = max(size, abs(largest)) if math.isfinite(largest) else size
@@ -97,7 +97,7 @@ def _largest(problem: Problem) -> Solution:
     """The supremum over h may only be approached; go out until the bound stops rising."""
     point = problem.concentrated()
     lower, price, evaluations = 0.0, 1.0, 0
-    scale = max(point.cost, np.finfo(float).tiny) / (problem.risk - problem.current)
+    scale = max(point.cost, np.finfo(float).tiny) / problem.wanted
     ceiling = problem.theta1 * problem.responses.ceiling
     while evaluations < EVALUATIONS and lower < point.cost * (1.0 - TOLERANCE) and price * scale < ceiling:
         lower = max(lower, problem.evaluate(price * scale).value)
@@ -109,7 +109,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
     """Safeguarded Newton on the slope of g, with a model of its jumps where Newton's step is refuted."""
     left, right = rest, None
     ceiling = problem.theta1 * problem.responses.ceiling if not math.isinf(problem.theta1) else math.inf
-    noise = 0.1 * TOLERANCE * (problem.risk - problem.current)
+    noise = 0.1 * TOLERANCE * problem.wanted
     price = _first_price(problem, rest, ceiling)
     lower, share, width, last, widths = 0.0, 0.0, math.inf, math.inf, [math.inf, math.inf]
     del rest  # of the size of the data, like every evaluation: hold no more of them than are needed
@@ -147,7 +147,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
 
 def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:
     """Newton's step from rest; where g has no curvature there, the price at which enough samples have jumped."""
-    wanted = problem.risk - problem.current
+    wanted = problem.wanted
     if rest.curvature > 0.0:
         first = min(-rest.excess / rest.curvature, FARTHEST * problem.theta1)
     elif not math.isinf(problem.theta2) and np.ptp(problem.responses.losses) > 0.0:  # a cap, or a variance that underflows

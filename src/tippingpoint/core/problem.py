@@ -87,7 +87,18 @@ class Problem:
     @cached_property
     def _above(self) -> FloatArray:
         """The losses, measured from the present risk."""
-        return self.responses.losses - self.current
+        raised = self.responses.losses - self._floor
+        return raised - total(self.base, raised)
+
+    @cached_property
+    def wanted(self) -> float:
+        """`r` minus the present risk: by how much the risk is to rise."""
+        return (self.risk - self._floor) - total(self.base, self.responses.losses - self._floor)
+
+    @property
+    def _floor(self) -> float:
+        """The least loss: risks and losses are compared above it, so that large losses a hair apart keep that hair."""
+        return float(self.responses.losses.min())
 
     def evaluate(self, price: float) -> Evaluation:
         """Everything at dual price `h > 0`."""
@@ -131,7 +142,7 @@ class Problem:
 
         The samples that can escape may weigh nothing there, so a `TRACE` of the weight is spread over all.
         """
-        deficit = self.risk - self.current - beside.excess
+        deficit = self.wanted - beside.excess
         escape = self.responses.escape(2.0 * deficit / (TRACE * float(self.base.min())))
         stays = np.isinf(escape.cost)
         response = Response(
@@ -144,10 +155,10 @@ class Problem:
         return self._evaluation(price, response, changes, beside.influence, reweighting, 0.0, beside.value)
 
     def _weigh(self, price: float, response: Response) -> Evaluation:
-        losses, current = self.responses.losses, self.current
+        losses = self.responses.losses
         gain = np.zeros_like(losses) if math.isinf(self.theta1) else price * response.lift - self.theta1 * response.cost
         mean_gain = total(self.base, gain)
-        value = price * (self.risk - current) - mean_gain
+        value = price * self.wanted - mean_gain
         if math.isinf(self.theta2):
             curvature = self._steepness(self.base, response)
             nothing = np.zeros_like(losses)
@@ -187,7 +198,6 @@ class Problem:
         value: float,
     ) -> Evaluation:
         """An evaluation with the risk and the cost of moving that follow from the weights and the response."""
-        current = self.current
         mass = self.base * changes
         reweighted = total(mass, self._above)
         mass += self.base
@@ -196,7 +206,7 @@ class Problem:
             response=response,
             changes=changes,
             influence=influence,
-            excess=reweighted + total(mass, response.lift) - (self.risk - current),
+            excess=reweighted + total(mass, response.lift) - self.wanted,
             curvature=curvature,
             value=value,
             moving=0.0 if math.isinf(self.theta1) else self.theta1 * total(mass, response.cost),

@@ -151,7 +151,7 @@ def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDis
     rise = right.response.lift - left.response.lift
     heights = base * weights * rise
     reweighted = total(base * changes, losses - problem.current)
-    wanted = (problem.risk - problem.current) - reweighted - total(base * weights, left.response.lift)
+    wanted = problem.wanted - reweighted - total(base * weights, left.response.lift)
     goes_right = np.zeros(len(base), dtype=bool)
     split, part = -1, 0.0
     candidates = np.flatnonzero(heights > 0.0)
