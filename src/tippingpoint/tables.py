@@ -85,7 +85,7 @@ def _positions(samples: np.ndarray[Any, Any], name: str) -> tuple[IntArray, list
         raise InputError(
             f"table[{name!r}] is missing on line {int(np.flatnonzero(codes < 0)[0])}; every line needs its sample."
         )
-    return codes.astype(np.intp), np.asarray(labels).tolist()
+    return codes.astype(np.intp), list(pd.Index(labels))  # as Python names them: 1, not np.int64(1)
 
 
 def _check_originals(positions: IntArray, labels: list[Any], losses: FloatArray, costs: FloatArray) -> None:
