@@ -670,3 +670,11 @@ def test_reweighting_within_a_cap_is_told_though_it_is_free() -> None:
     assert (result.value, result.status) == (0.0, "already")
     assert "within the cap" in str(result)
     assert "effective" in str(result)
+
+
+def test_bounds_that_disagree_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = data()
+    told = "the two bounds agree to"
+    assert told not in str(tp.stability(MODEL, x, y, 0.5))
+    monkeypatch.setattr("tippingpoint.front.honest_lower", lambda _, primal: 0.9 * primal)
+    assert f"{told} 0.1 only" in " ".join(str(tp.stability(MODEL, x, y, 0.5)).split())

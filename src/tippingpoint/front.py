@@ -17,7 +17,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, blocks, total
 from tippingpoint.core.divergences import Divergence, divergence_named
-from tippingpoint.core.dual import Solution, Status, solve
+from tippingpoint.core.dual import Solution, Status, honest_lower, solve
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
@@ -33,6 +33,9 @@ from tippingpoint.space import Domain, Space
 
 UNEVEN = 100.0
 """Ratio of column spreads from which on one unit for all columns is hardly meant."""
+
+IMPRECISE = 1e-9
+"""Relative gap between the bounds of an exact oracle from which on the result says so."""
 
 GLANCE = 5000
 """Rows, evenly spread, on which column spreads are compared before that warning."""
@@ -130,12 +133,15 @@ class Profile:
         q = sensitive_distribution(problem, solution)
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
-        lower = min(solution.lower, upper) if self.oracle.exact else 0.0
+        lower = honest_lower(solution.lower, upper) if self.oracle.exact else 0.0
         psi = influence(solution, self.base)
         error = standard_error(psi, self.base)
         notes = []
         if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
             notes.append(small_sample(q.effective_sample))
+        if reached and self.oracle.exact and upper - lower > IMPRECISE * upper:
+            apart = (upper - lower) / upper
+            notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
         return StabilityResult(
             value=upper,
             lower=lower,

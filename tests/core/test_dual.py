@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from problems import CLASSIFICATION, DIVERGENCES, INF, PRICES, answer, linear, pieces_by_cvxpy, primal_by_cvxpy, table
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
-from tippingpoint.core.dual import Status
+from tippingpoint.core.dual import Status, honest_lower
 from tippingpoint.losses import LOSSES, PiecewiseLinear
 from tippingpoint.oracles.linear import LinearOracle
 from tippingpoint.oracles.pieces import PiecesOracle
@@ -237,3 +237,8 @@ class TestLimits:
         assert answer(oracle, 1.01 * top, 1.0, 1.0, KL()).solution.status is Status.UNREACHABLE
         moving = answer(oracle, 0.9 * top, 1.0, 1.0, KL())
         assert moving.value == pytest.approx(answer(oracle, 0.9 * top, INF, 1.0, KL()).value, rel=1e-12)
+
+
+@pytest.mark.parametrize(("dual", "lower"), [(0.9, 0.9), (1.0, 1.0), (1.01, 0.99), (3.0, 0.0), (INF, 0.0)])
+def test_a_dual_above_the_primal_is_a_disagreement_not_a_proof(dual: float, lower: float) -> None:
+    assert honest_lower(dual, 1.0) == pytest.approx(lower)

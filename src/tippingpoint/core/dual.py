@@ -93,6 +93,11 @@ def solve(problem: Problem) -> Solution:
     return _bracket(problem, rest)
 
 
+def honest_lower(dual: float, primal: float) -> float:
+    """The dual value; where rounding puts it above the primal, as far below: the two disagree by that much."""
+    return dual if dual <= primal else max(primal - (dual - primal), 0.0)
+
+
 def _largest(problem: Problem) -> Solution:
     """The supremum over h may only be approached; go out until the bound stops rising."""
     point = problem.concentrated()
