@@ -145,52 +145,47 @@ class Push(ABC):
 
 
 class FreePush(Push):
-    r"""No bounds: :math:`C(t) = t^2/B` with :math:`B = \sum_j \beta_j^2/c_j`, the same for every sample."""
+    r"""No bounds: :math:`C(t) = t^2/B` with :math:`B = \sum_j \beta_j^2/c_j`, one for all samples or one for each."""
 
-    def __init__(self, compliance: float, samples: int) -> None:
-        self._compliance = compliance
-        self._samples = samples
+    def __init__(self, compliance: float | FloatArray, samples: int) -> None:
+        self._compliance = np.broadcast_to(np.asarray(compliance, dtype=float), (samples,))
 
     @property
     def limit(self) -> FloatArray:
-        return np.full(self._samples, np.inf if self._compliance > 0.0 else 0.0)
+        return np.where(self._compliance > 0.0, np.inf, 0.0)
 
     @property
     def free(self) -> float:
-        return self._compliance
+        return float(self._compliance.max(initial=0.0))
 
     @property
     def anchor(self) -> FloatArray:
-        return np.zeros(self._samples)
+        return np.zeros(len(self._compliance))
 
     def at(self, multiplier: float) -> Reach:
-        push = self._compliance * multiplier
-        numbers = (push, push * multiplier, multiplier, self._compliance)
-        return Reach(*(np.full(self._samples, number) for number in numbers))
+        return self._along(np.full(len(self._compliance), multiplier))
 
     def to(self, push: FloatArray) -> Reach:
-        if self._compliance == 0.0:
-            return super().to(push)
-        multiplier = push / self._compliance
-        return Reach(push, push * multiplier, multiplier, np.full(self._samples, self._compliance))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            multiplier = np.where(push == 0.0, 0.0, push / self._compliance)
+        return Reach(push, push * multiplier, multiplier, self._compliance)
 
     def meet(self, price: float, offset: FloatArray) -> Reach:
         room = 1.0 - price * self._compliance
-        if room <= 0.0:
-            return _nowhere(offset)
-        return self._along(np.where(offset >= 0.0, price * offset / room, np.nan))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._along(np.where((offset >= 0.0) & (room > 0.0), price * offset / room, np.nan))
 
     def to_limit(self) -> Reach:
         limit = self.limit
         return Reach(limit, limit, limit, np.zeros_like(limit))
 
     def pieces(self) -> Iterator[Piece]:
-        zero = np.zeros(self._samples)
-        yield Piece(zero, self.limit, zero, zero, zero + self._compliance)
+        zero = np.zeros(len(self._compliance))
+        yield Piece(zero, self.limit, zero, zero, self._compliance)
 
     def _along(self, multiplier: FloatArray) -> Reach:
         push = self._compliance * multiplier
-        return Reach(push, push * multiplier, multiplier, np.full(self._samples, self._compliance))
+        return Reach(push, push * multiplier, multiplier, self._compliance)
 
 
 class BoxPush(Push):
@@ -199,7 +194,7 @@ class BoxPush(Push):
     Parameters
     ----------
     coefficients
-        `|β_j|` of the features that may move, all positive.
+        `|β_j|` of the features that may move, the same for all samples or `(n, d)`.
     prices
         `c_j` of the same features.
     room
@@ -209,8 +204,9 @@ class BoxPush(Push):
     def __init__(self, coefficients: FloatArray, prices: FloatArray, room: FloatArray) -> None:
         self._coefficients = coefficients
         self._prices = prices
-        self._room = room
-        self._rates = coefficients / prices
+        # A feature that does not shift the score has nowhere to go.
+        self._room = room if coefficients.all() else np.where(coefficients > 0.0, room, 0.0)
+        self._rates = np.where(coefficients > 0.0, coefficients, 1.0) / prices
 
     @property
     def limit(self) -> FloatArray:
@@ -255,7 +251,8 @@ class BoxPush(Push):
         breaks = self._room / self._rates
         order = np.argsort(breaks, axis=1, kind="stable")
         breaks = np.concatenate((np.zeros((n, 1)), np.take_along_axis(breaks, order, axis=1)), axis=1)
-        given = (self._coefficients * self._rates)[order]
+        given = self._coefficients * self._rates
+        given = given[order] if given.ndim == 1 else np.take_along_axis(given, order, axis=1)
         # Summed from the stiff end, so that no small remainder is left over from a difference.
         compliance = np.concatenate((np.cumsum(given[:, ::-1], axis=1)[:, ::-1], np.zeros((n, 1))), axis=1)
         low, cost = np.zeros(n), np.zeros(n)

@@ -21,8 +21,8 @@ def total(weights: FloatArray, values: FloatArray | BoolArray) -> float:
 
 
 def combine(rows: FloatArray | BoolArray, coefficients: FloatArray) -> FloatArray:
-    """`Σ_j x_ij b_j` of every row."""
-    return np.asarray(np.einsum("ij,j->i", rows, coefficients), dtype=float)
+    """`Σ_j x_ij b_j` of every row, for one `b` or one `b` a row."""
+    return np.asarray(np.einsum("ij,j->i" if coefficients.ndim == 1 else "ij,ij->i", rows, coefficients), dtype=float)
 
 
 def blocks(n: int, step: int) -> Iterator[slice]:

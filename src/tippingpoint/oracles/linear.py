@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.responses import Response
 from tippingpoint.losses import Loss
+from tippingpoint.oracles.answers import Answer, Side
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.oracles.geometry import Rows, ScoreGeometry, shifted
 from tippingpoint.push import Push, Reach
@@ -25,72 +25,6 @@ from tippingpoint.space import Domain
 
 FAR = 1e10
 """How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
-
-
-@dataclass(frozen=True)
-class _Side:
-    """One direction of pushing: the loss as a function of `v`, and the sign in which the score moves."""
-
-    loss: Loss
-    v: FloatArray
-    direction: FloatArray
-
-    def of(self, rows: Rows) -> _Side:
-        return _Side(self.loss, self.v[rows], self.direction[rows])
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """Responses with the push that makes them.
-
-    Attributes
-    ----------
-    gain
-        `λ·lift - cost` (the lift alone at an infinite price).
-    bend
-        `f''` where the push ends.
-    """
-
-    gain: FloatArray
-    lift: FloatArray
-    cost: FloatArray
-    multiplier: FloatArray
-    compliance: FloatArray
-    bend: FloatArray
-    direction: FloatArray
-
-    @classmethod
-    def stay(cls, direction: FloatArray) -> _Answer:
-        nothing = np.zeros_like(direction)
-        return cls(nothing, nothing, nothing, nothing, nothing, nothing, direction)
-
-    def improved(self, price: float, side: _Side, reach: Reach) -> _Answer:
-        """The better of this answer and a candidate."""
-        with np.errstate(invalid="ignore"):
-            lift = side.loss.lift(side.v, reach.push)
-            gain = lift if math.isinf(price) else price * lift - reach.cost
-            better = (gain > self.gain) & np.isfinite(reach.cost)
-            bend = side.loss.curvature(side.v + reach.push) if side.loss.curved else self.bend
-        return _Answer(
-            np.where(better, gain, self.gain),
-            np.where(better, lift, self.lift),
-            np.where(better, reach.cost, self.cost),
-            np.where(better, reach.multiplier, self.multiplier),
-            np.where(better, reach.compliance, self.compliance),
-            np.where(better, bend, self.bend) if side.loss.curved else self.bend,
-            np.where(better, side.direction, self.direction) if side.direction is not self.direction else self.direction,
-        )
-
-    def slope(self, price: float) -> FloatArray:
-        """`dℓ/dλ = f'²/(C'' - λ f'')` with `λ f' = C' = 2μ`: how fast the response moves."""
-        if math.isinf(price):
-            return np.zeros_like(self.lift)
-        steepness = 2.0 / price * self.multiplier
-        rising = steepness * steepness * self.compliance
-        if not self.bend.any():
-            return 0.5 * rising
-        stiff = 2.0 - price * self.compliance * self.bend
-        return np.where(stiff > 0.0, rising / np.where(stiff > 0.0, stiff, 1.0), 0.0)
 
 
 class LinearOracle(Oracle):
@@ -179,16 +113,10 @@ class LinearOracle(Oracle):
         steps = self._geometry.steps(rows, direction, np.where(lift > 0.0, multiplier, 0.0))
         return shifted(self._x, rows, self._geometry.moves, steps, self._names)
 
-    def _answer(self, price: float, rows: Rows) -> _Answer:
+    def _answer(self, price: float, rows: Rows) -> Answer:
         """The best of staying and of all candidates, on all sides."""
         sides = [whole.of(rows) for whole in self._sides]
-        best = _Answer.stay(sides[0].direction)
-        for side in sides:
-            push = self._geometry.push(rows, side.direction)
-            peak = math.isinf(price)
-            for reach in [side.loss.peak(side.v, push)] if peak else side.loss.candidates(price, side.v, push):
-                best = best.improved(price, side, reach)
-        return best
+        return Answer.best(price, [(side, self._geometry.push(rows, side.direction)) for side in sides])
 
     def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Direction and multiplier of the push of samples that escaped with this lift."""
@@ -202,23 +130,23 @@ class LinearOracle(Oracle):
         nearer = beyond.cost < reach.cost
         return np.where(nearer, other, direction), np.where(nearer, beyond.multiplier, reach.multiplier)
 
-    def _pushes(self) -> Iterator[tuple[slice, _Side, Push]]:
+    def _pushes(self) -> Iterator[tuple[slice, Side, Push]]:
         for rows in self._geometry.chunks(len(self._losses)):
             for whole in self._sides:
                 side = whole.of(rows)
                 yield rows, side, self._geometry.push(rows, side.direction)
 
 
-def _sides(y: FloatArray, score: FloatArray, loss: Loss, *, both: bool) -> list[_Side]:
+def _sides(y: FloatArray, score: FloatArray, loss: Loss, *, both: bool) -> list[Side]:
     """The directions in which a push can raise the loss."""
     if loss.task == "classification":
         v = -y * score
         if loss.needs_crossing:
             # A score of exactly 0 is predicted as the first class: right for y = -1, though on the boundary.
             v[(score == 0.0) & (y < 0.0)] = -np.finfo(float).smallest_subnormal
-        return [_Side(loss, v, -y)]
+        return [Side(loss, v, -y)]
     residual = y - score
     if loss.mirrored() is loss and not both:
-        return [_Side(loss, np.abs(residual), np.where(residual < 0.0, 1.0, -1.0))]
+        return [Side(loss, np.abs(residual), np.where(residual < 0.0, 1.0, -1.0))]
     down, up = np.full_like(residual, -1.0), np.full_like(residual, 1.0)
-    return [_Side(loss, residual, down), _Side(loss.mirrored(), -residual, up)]
+    return [Side(loss, residual, down), Side(loss.mirrored(), -residual, up)]
