@@ -30,6 +30,8 @@ class Loss(ABC):
     task: Task
     curved: ClassVar[bool] = True
     """Whether `f''` is anything but zero."""
+    steepest: float = math.inf
+    """The largest slope there is; infinite for a quadratic."""
     range: tuple[float, float] = (0.0, math.inf)
     """The least and the largest value the loss can take."""
 

@@ -22,6 +22,7 @@ class Logistic(Loss):
 
     name = "logistic"
     task: Task = "classification"
+    steepest = 1.0
 
     def value(self, v: FloatArray) -> FloatArray:
         return np.logaddexp(0.0, v)

@@ -84,6 +84,10 @@ class PiecewiseLinear(Loss):
         return least, math.inf
 
     @property
+    def steepest(self) -> float:  # type: ignore[override]  # here it depends on the pieces
+        return float(np.abs(self.slopes).max())
+
+    @property
     def of_features(self) -> bool:
         """Whether the pieces are functions of the features themselves."""
         return self.slopes.ndim == 2

@@ -85,6 +85,10 @@ class Huber(Loss):
         check_positive("delta", self.delta)
 
     @property
+    def steepest(self) -> float:  # type: ignore[override]  # here it depends on the parameter
+        return self.delta
+
+    @property
     def label(self) -> str:
         return f"huber:{self.delta:g}"
 

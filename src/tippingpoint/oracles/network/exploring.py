@@ -1,0 +1,207 @@
+"""Where to begin: prices on a ladder, and good starts at each rung.
+
+A search is as good as its starts. At every price a sample begins where it is, where it went at the neighbouring price (upwards,
+then downwards: a network's loss can have a summit near and one far away), where *other samples* of its label went (what
+errs for one errs for all of that label), and at random beside the best that is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks
+from tippingpoint.losses import Loss
+from tippingpoint.oracles.network.climbing import Summit, climb
+from tippingpoint.oracles.network.crossing import Errors, approach, land
+from tippingpoint.oracles.network.scores import Scores, cost
+
+RATIO = 2.0
+"""From one price of the ladder to the next."""
+
+RUNGS = (-3, 5)
+"""The ladder, in powers of `RATIO` from the price at which a typical sample moves its score by one half."""
+
+FIRST = 12
+"""Iterations from a start that is not known to be any good; nearly all have settled by then."""
+
+WARM = 5
+"""Iterations from the best that is known at a neighbouring price."""
+
+REFERENCES = 1000
+"""Samples of a label whose destinations are offered to the others."""
+
+CHUNK = 2**22
+"""Distances held at once."""
+
+Tick = Callable[[int], None]
+"""Told how many of the searches are done."""
+
+
+@dataclass(frozen=True)
+class Kin:
+    """Which samples can learn from each other.
+
+    Attributes
+    ----------
+    group
+        Samples of the same group have the same score at the same place.
+    offset
+        Added to that score for each; targets of a regression differ by it.
+    """
+
+    group: IntArray
+    offset: FloatArray
+
+
+class Explorer:
+    """Searches for best responses of a module's scores.
+
+    Parameters
+    ----------
+    scores
+        The module.
+    loss
+        What it is judged by.
+    kin
+        Who can learn from whom; None where nobody can.
+    seed
+        Of the random starts.
+    restarts
+        How many of them there are at every price.
+    """
+
+    def __init__(self, scores: Scores, loss: Loss, kin: Kin | None, seed: int, restarts: int) -> None:
+        self.scores = scores
+        self.loss = loss
+        self._kin = kin
+        self._seed = seed
+        self._restarts = restarts
+        self._all = np.arange(scores.samples)
+        self.now, slope = scores.linearised(self._all, scores.none(self._all))
+        """Every sample's score where it is."""
+        steep = cost(slope)
+        typical = float(np.median(steep[steep > 0.0])) if (steep > 0.0).any() else 1.0
+        self._unit = 1.0 / typical
+
+    def ladder(self) -> list[float]:
+        """Prices that a profile is made of."""
+        low, high = RUNGS
+        return [self._unit * RATIO**k for k in range(low, high + 1)]
+
+    def scale(self, price: float, warm: FloatArray | None) -> Summit:
+        """The summits at a price: from where samples are, from where they went at the price before, and from each other's."""
+        summit = Summit.foot(price, self.scores)
+        self._climb(summit, self._all, self.scores.none(self._all), FIRST)
+        if warm is not None:
+            self._climb(summit, self._all, warm, FIRST)
+        self._share(summit)
+        for k in range(self._restarts):
+            self._climb(summit, self._all, self._beside(summit.steps, k, price), FIRST)
+        return summit
+
+    def again(self, summit: Summit, steps: FloatArray, iterations: int = WARM) -> None:
+        """A little more of the same, from these steps."""
+        self._climb(summit, self._all, steps, iterations)
+
+    def errors(self, right: IntArray, tick: Tick) -> Errors:
+        """The nearest errors of the samples that are right."""
+        errors = Errors.unknown(self.scores, right)
+        where = np.arange(len(right))
+        for k, begin in enumerate(self._starts(errors)):
+            steps = self.scores.kept(right, begin)
+            land(self.scores, errors, where, approach(self.scores, errors, where, steps, FIRST))
+            tick(k + 1)
+        return errors
+
+    @property
+    def searches(self) -> int:
+        """How many starts `errors` makes."""
+        return 3 + self._restarts
+
+    def _starts(self, errors: Errors) -> Iterator[FloatArray]:
+        """Where they are; the nearest errors of others, once and again; beside the nearest known."""
+        yield self.scores.none(errors.rows)
+        for nearest in range(2):
+            yield self._nearest(errors, nearest)
+        for k in range(self._restarts):
+            reach = np.where(np.isfinite(errors.distance), errors.distance, 0.0)
+            yield errors.steps + self._random(np.sqrt(reach), k)
+
+    def _nearest(self, errors: Errors, rank: int) -> FloatArray:
+        """The steps to a near place where another sample of the same label errs."""
+        if self._kin is None:
+            return errors.steps + self._random(np.ones(len(errors.rows)), -1 - rank)
+        begin = errors.steps.copy()
+        for mine in self._groups(errors.rows):
+            known = mine[np.isfinite(errors.distance[mine])]
+            offered = self._some(known)
+            if len(offered) > 1:
+                prizes = np.zeros(len(offered))
+                chosen = self._best(errors.rows[mine], errors.rows[offered], errors.steps[offered], prizes, rank + 1)
+                begin[mine] = self._to(errors.rows[mine], errors.rows[offered][chosen], errors.steps[offered][chosen])
+        return begin
+
+    def _share(self, summit: Summit) -> None:
+        """Begin where another sample's destination is worth most."""
+        if self._kin is None:
+            return
+        begin = summit.steps.copy()
+        base = self.loss.value(self.now)
+        for mine in self._groups(self._all):
+            offered = self._some(mine[summit.gain[mine] > 0.0])
+            if len(offered) > 1:
+                prizes = summit.price * (base[offered] + summit.lift[offered])
+                chosen = self._best(mine, offered, summit.steps[offered], prizes, 0)
+                begin[mine] = self._to(mine, offered[chosen], summit.steps[offered][chosen])
+        rows = np.flatnonzero(cost(begin - summit.steps) > 0.0)
+        if len(rows):
+            self._climb(summit, rows, self.scores.kept(rows, begin[rows]), FIRST)
+
+    def _best(
+        self, rows: IntArray, others: IntArray, steps: FloatArray, prizes: FloatArray, rank: int
+    ) -> IntArray:
+        """For every row, who of the others has been where it would pay most to be: `prize - distance²`."""
+        here, there = self.scores.places(rows), self.scores.places(others) + steps
+        found = np.empty(len(rows), dtype=np.intp)
+        square = cost(there)
+        for part in blocks(len(rows), CHUNK // len(others)):
+            worth = prizes - square + 2.0 * (here[part] @ there.T)  # but for what is the same for all others
+            if rank:
+                found[part] = np.argpartition(-worth, min(rank, len(others) - 1), axis=1)[:, min(rank, len(others) - 1)]
+            else:
+                found[part] = worth.argmax(axis=1)
+        return found
+
+    def _to(self, rows: IntArray, others: IntArray, steps: FloatArray) -> FloatArray:
+        return self.scores.places(others) + steps - self.scores.places(rows)
+
+    def _groups(self, rows: IntArray) -> Iterator[IntArray]:
+        """Positions among `rows` of those that belong together."""
+        assert self._kin is not None
+        group = self._kin.group[rows]
+        for one in np.unique(group):
+            yield np.flatnonzero(group == one)
+
+    def _some(self, places: IntArray) -> IntArray:
+        if len(places) <= REFERENCES:
+            return places
+        return places[np.linspace(0, len(places) - 1, REFERENCES).astype(np.intp)]
+
+    def _beside(self, steps: FloatArray, k: int, price: float) -> FloatArray:
+        length = np.sqrt(cost(steps))
+        return steps + self._random(np.where(length > 0.0, length, float(np.median(length))), k, price)
+
+    def _random(self, length: FloatArray, *salt: float) -> FloatArray:
+        """Directions without preference, of these lengths; the same for the same seed and place in the search."""
+        words = [self._seed, *(int.from_bytes(np.float64(s).tobytes(), "little") for s in salt)]
+        drawn = np.random.default_rng(words).standard_normal((len(length), len(self.scores.moves)))
+        size = np.sqrt(cost(drawn))
+        return drawn * (length / np.where(size > 0.0, size, 1.0))[:, None]
+
+    def _climb(self, summit: Summit, rows: IntArray, steps: FloatArray, iterations: int) -> None:
+        climb(self.scores, self.loss, self.now, summit, rows, self.scores.kept(rows, steps), iterations)

@@ -1,0 +1,160 @@
+"""A module seen through one number a sample: the score `v` that raises the loss, and its gradient in what may move.
+
+Every loss is a function `f(v)` (`tippingpoint.losses`); the module only has to say what `v` is and which way it grows. Steps
+are counted in units of distance: a step `s` moves feature j by `s_j/√c_j`, and costs `‖s‖²`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks, combine
+from tippingpoint.errors import InputError
+from tippingpoint.space import Domain
+
+CHUNK = 2**22
+"""Numbers of the input that a module sees at once, unless the user says how many rows."""
+
+Outputs = Callable[[torch.Tensor, IntArray], torch.Tensor]
+"""From the module's output for some rows to their scores `v`."""
+
+
+class Scores:
+    """The scores of a module on data, and how they change when samples move.
+
+    Parameters
+    ----------
+    module
+        Any module that takes one float tensor; it is called as it is, in the mode it is in.
+    pushed
+        From its output to `v`.
+    x
+        `(n, d)` samples, flattened.
+    shape
+        Shape of one sample, as the module takes it.
+    domain
+        Which features may move, within which bounds, at what price.
+    device
+        Where the module is.
+    batch
+        Rows that the module sees at once; chosen by their size where none is given.
+    """
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        pushed: Outputs,
+        x: FloatArray,
+        shape: tuple[int, ...],
+        domain: Domain,
+        device: torch.device,
+        batch: int | None = None,
+    ) -> None:
+        self._module = module
+        self._pushed = pushed
+        self._x = x
+        self._shape = shape
+        self._device = device
+        self._dtype = input_dtype(module)
+        self._batch = batch or max(CHUNK // x.shape[1], 1)
+        self.moves = np.flatnonzero(np.isfinite(domain.price))
+        """Columns that may move."""
+        self._unit = np.sqrt(domain.price[self.moves])
+        self._lower, self._upper = domain.lower[self.moves], domain.upper[self.moves]
+        self.bounded = bool(np.isfinite(self._lower).any() or np.isfinite(self._upper).any())
+        self.evaluations = 0
+        """How many times a sample was seen by the module."""
+
+    @property
+    def samples(self) -> int:
+        return len(self._x)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What steps are kept as: the module's own precision."""
+        return np.dtype(np.float64 if self._dtype == torch.float64 else np.float32)
+
+    def none(self, rows: IntArray) -> FloatArray:
+        """The step of those who stay."""
+        return np.zeros((len(rows), len(self.moves)))
+
+    def kept(self, rows: IntArray, steps: FloatArray) -> FloatArray:
+        """Steps as the module will see them: in its precision, and within the bounds."""
+        rounded = steps.astype(self.dtype).astype(float)
+        if self.bounded:
+            low, high = self.room(rows)
+            rounded = np.clip(rounded, low, high)
+        return rounded
+
+    def room(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest step of every feature that may move."""
+        here = self._x[np.ix_(rows, self.moves)]
+        return (self._lower - here) * self._unit, (self._upper - here) * self._unit
+
+    def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
+        """All features of these rows after their steps."""
+        moved = self._x[rows]
+        here = moved[:, self.moves] + steps / self._unit
+        moved[:, self.moves] = np.clip(here, self._lower, self._upper) if self.bounded else here
+        return moved
+
+    def places(self, rows: IntArray) -> FloatArray:
+        """Where these rows are, as steps from the origin."""
+        return np.asarray(self._x[np.ix_(rows, self.moves)] * self._unit)
+
+    def values(self, rows: IntArray, steps: FloatArray) -> FloatArray:
+        """`v` after these steps."""
+        found = np.empty(len(rows))
+        with torch.no_grad():
+            for part in blocks(len(rows), self._batch):
+                inputs = self._tensor(self.points(rows[part], steps[part]))
+                found[part] = self._ask(inputs, rows[part]).double().cpu().numpy()
+        self.evaluations += len(rows)
+        return self._checked(found, rows)
+
+    def linearised(self, rows: IntArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`v` after these steps, and its gradient with respect to them."""
+        found, gradient = np.empty(len(rows)), np.empty((len(rows), len(self.moves)))
+        for part in blocks(len(rows), self._batch):
+            inputs = self._tensor(self.points(rows[part], steps[part])).requires_grad_()
+            with torch.enable_grad():
+                v = self._ask(inputs, rows[part])
+                slopes = torch.zeros_like(inputs)
+                if v.requires_grad:  # a constant output has no graph
+                    (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
+                    slopes = slopes if given is None else given
+            found[part] = v.detach().double().cpu().numpy()
+            flat = slopes.double().cpu().numpy().reshape(len(rows[part]), -1)
+            gradient[part] = flat[:, self.moves] / self._unit
+        self.evaluations += len(rows)
+        return self._checked(found, rows), self._checked(gradient, rows)
+
+    def _ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
+        return self._pushed(self._module(inputs), rows)
+
+    def _tensor(self, points: FloatArray) -> torch.Tensor:
+        return torch.from_numpy(points).to(self._device, self._dtype).reshape(len(points), *self._shape)
+
+    @staticmethod
+    def _checked(found: FloatArray, rows: IntArray) -> FloatArray:
+        if not np.isfinite(found).all():
+            bad: BoolArray = ~np.isfinite(found).reshape(len(found), -1).all(axis=1)
+            raise InputError(
+                f"the module's loss, or its gradient, is not a number at or near row {int(rows[bad][0])}; check the module and"
+                " its loss on that row."
+            )
+        return found
+
+
+def cost(steps: FloatArray) -> FloatArray:
+    """`‖s‖²` of every step."""
+    return combine(steps, steps)
+
+
+def input_dtype(module: torch.nn.Module) -> torch.dtype:
+    """The precision a module works in: its first floating parameter's."""
+    return next((p.dtype for p in module.parameters() if p.dtype.is_floating_point), torch.get_default_dtype())
