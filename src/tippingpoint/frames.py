@@ -5,6 +5,7 @@ The only place that knows pandas, polars and NumPy apart; narwhals does the work
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -39,6 +40,8 @@ class Features:
         Kind of frame that results come back in.
     native
         What the user gave, for asking the model itself.
+    shape
+        Shape of one sample as it was given; `(d,)` for a table.
     """
 
     x: FloatArray
@@ -46,11 +49,12 @@ class Features:
     index: Sequence[Any]
     backend: str
     native: Any
+    shape: tuple[int, ...]
 
     def take(self, rows: IntArray) -> Features:
         """These rows only."""
         index = [self.index[i] for i in rows]
-        return Features(self.x[rows], self.names, index, self.backend, _native_rows(self.native, rows))
+        return Features(self.x[rows], self.names, index, self.backend, _native_rows(self.native, rows), self.shape)
 
     def spread(self, most: int) -> Features:
         """At most so many rows, spread evenly over the data (which may be sorted)."""
@@ -166,17 +170,28 @@ def _from_frame(frame: Any, data: Any) -> Features:
             row = int(np.flatnonzero(column.is_null().to_numpy())[0])
             raise InputError(f"X[{index[row]!r}, {name!r}] is missing: every value must be finite; impute or drop the row.")
         x[:, j] = column.to_numpy()
-    return Features(x, tuple(names), index, backend, data)
+    return Features(x, tuple(names), index, backend, data, x.shape[1:])
 
 
 def _from_array(data: Any) -> Features:
     if hasattr(data, "toarray"):
         raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
+    if type(data).__module__ == "torch":
+        data = _from_tensor(data)
     x = _array(data, "X")
-    if x.ndim != 2:
+    if x.ndim < 2:
         raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
-    names = tuple(f"x{j}" for j in range(x.shape[1]))
-    return Features(_numbers(x, "X"), names, range(len(x)), "pandas", x)
+    flat = x.reshape(len(x), math.prod(x.shape[1:]))
+    names = tuple(f"x{j}" for j in range(flat.shape[1]))
+    return Features(_numbers(flat, "X"), names, range(len(x)), "pandas", x, x.shape[1:])
+
+
+def _from_tensor(tensor: Any) -> Any:
+    if not tensor.is_floating_point():
+        raise InputError(
+            f"X is a tensor of {tensor.dtype}; samples move by small steps, so give floats (token ids: embed them)."
+        )
+    return tensor.detach().cpu().double().numpy()
 
 
 def _native_rows(native: Any, rows: IntArray) -> Any:

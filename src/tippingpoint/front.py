@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +25,7 @@ from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distrib
 from tippingpoint.errors import InputError, ScaleWarning
 from tippingpoint.frames import CHUNK, Features, base_weights, build_frame, read_features, read_vector
 from tippingpoint.losses import Loss
-from tippingpoint.models.oracles import oracle_for
+from tippingpoint.models.oracles import is_module, oracle_for
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.prices import read_number, resolve_prices
 from tippingpoint.results import Comparison, Evidence, StabilityResult, Sweep, small_sample
@@ -39,6 +39,9 @@ IMPRECISE = 1e-9
 
 GLANCE = 5000
 """Rows, evenly spread, on which column spreads are compared before that warning."""
+
+SETTINGS = ("theta1", "theta2", "mix", "budget", "divergence")
+"""What a question is asked with; all other options are of the search."""
 
 Scale = Literal["raw", "std"]
 
@@ -105,8 +108,10 @@ class Profile:
         """
         prices = resolve_prices(theta1, theta2, mix, budget)
         problem = Problem(self.oracle, self.base, self._threshold(risk), *prices, divergence_named(divergence))
-        solution = solve(problem)
-        return self._result(problem, solution)
+        oracle = self.oracle.tuned(problem)
+        if oracle is not self.oracle:
+            problem = replace(problem, responses=oracle)
+        return self._result(oracle, problem, solve(problem))
 
     def curve(self, risks: Sequence[float], **settings: Any) -> Sweep:
         """The stability at each of several thresholds; other settings as in `stability`."""
@@ -129,26 +134,28 @@ class Profile:
             raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of the {self.loss} loss{hint}.")
         return threshold
 
-    def _result(self, problem: Problem, solution: Solution) -> StabilityResult:
+    def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
         q = sensitive_distribution(problem, solution)
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
-        lower = honest_lower(solution.lower, upper) if self.oracle.exact else 0.0
+        certificate = oracle.certify(problem, solution)
+        lower = honest_lower(certificate.lower, upper)
+        exact = oracle.exact or math.isinf(problem.theta1)
         psi = influence(solution, self.base)
         error = standard_error(psi, self.base)
-        notes = []
+        notes = list(oracle.notes)
         if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
             notes.append(small_sample(q.effective_sample))
-        if reached and self.oracle.exact and upper - lower > IMPRECISE * upper:
+        if reached and exact and upper - lower > IMPRECISE * upper:
             apart = (upper - lower) / upper
             notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
         return StabilityResult(
             value=upper,
             lower=lower,
             upper=upper,
-            lower_by=self.oracle.certificate,
+            lower_by=certificate.by,
             upper_by="sensitive distribution",
-            exact=self.oracle.exact,
+            exact=exact,
             status=solution.status.value,
             standard_error=error,
             risk=problem.risk,
@@ -166,7 +173,7 @@ class Profile:
             corruption_cost=q.moving_cost,
             reweighting_cost=q.reweighting_cost,
             root_mean_square_move=math.sqrt(q.squared_move),
-            unit=self.oracle.unit,
+            unit=oracle.unit,
             moved_share=q.moved_share,
             effective_share=q.effective_share,
             effective_sample=q.effective_sample,
@@ -174,22 +181,23 @@ class Profile:
             samples=len(self.base),
             evaluations=solution.evaluations,
             notes=tuple(notes),
+            trace=oracle.trace,
             evidence=Evidence(
-                sensitive=lambda: self._frame(q),
+                sensitive=lambda: self._frame(oracle, q),
                 bootstrap=lambda replicates, seed: self._bootstrap(problem, replicates, seed),
                 influence=psi,
                 base=self.base,
             ),
         )
 
-    def _frame(self, q: SensitiveDistribution) -> Any:
+    def _frame(self, oracle: Oracle, q: SensitiveDistribution) -> Any:
         """Q* as a frame, atoms in the order of their rows."""
         order = np.argsort(q.sample, kind="stable")
         moved: dict[str, Any] = {}
         for right, price in enumerate(q.prices):
             atoms = np.flatnonzero(q.right == bool(right))
             if len(atoms):
-                for name, values in self.oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
                     column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
                     column[atoms] = values
         told = {
@@ -208,7 +216,12 @@ class Profile:
         def stability(base: FloatArray) -> float:
             drawn = np.flatnonzero(base)
             again = Problem(
-                Restricted(self.oracle, drawn), base[drawn], problem.risk, problem.theta1, problem.theta2, problem.divergence
+                Restricted(problem.responses, drawn),
+                base[drawn],
+                problem.risk,
+                problem.theta1,
+                problem.theta2,
+                problem.divergence,
             )
             solution = solve(again)
             if solution.status is Status.UNREACHABLE:
@@ -223,31 +236,40 @@ def profile(
     X: Any,  # noqa: N803  # the name every data scientist expects
     y: Any,
     *,
-    loss: str | Loss | None = None,
+    loss: str | Loss | Callable[..., Any] | None = None,
     sample_weight: Any = None,
     space: Space | None = None,
     scale: Scale | None = None,
+    **search: Any,
 ) -> Profile:
     """The best responses of a model on evaluation data, once and for every setting.
 
     Parameters
     ----------
     model
-        A fitted linear model of scikit-learn, a pipeline of affine preprocessing in front of one, `(coef, intercept)`, or a
-        `LinearModel`.
+        A fitted linear model of scikit-learn, a pipeline of affine preprocessing in front of one, `(coef, intercept)`, a
+        `LinearModel`, or a PyTorch module that returns logits or a prediction (it is used as it is, and left as it was).
     X
-        Evaluation data, one row a sample: NumPy, pandas or polars.
+        Evaluation data, one row a sample: NumPy, pandas, polars; for a module also a float tensor of any shape.
     y
         Labels of any type, or targets.
     loss
         What to judge by: zero_one, hinge, squared_hinge, logistic (or cross_entropy) for classifiers; squared, absolute,
-        pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared.
+        pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared. For a module also
+        a function `loss(output, y)` of tensors that returns one number a row.
     sample_weight
         Weight of each row; equal where none is given.
     space
         Which features may move, within which bounds, at what price; all, freely, where none is given.
     scale
         "std" measures each feature in its standard deviations, "raw" as it is given.
+    search
+        For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
+        from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
+        a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published
+        gradient ascent, with `epochs=`, `inner_steps=`, `learning_rate=`, `price_rate=`). Further `seed=0`, `restarts=2`,
+        `device=`, `batch=` (rows at once), `progress=` (a bar; by default on a terminal), `classes=` (labels in the order of
+        the outputs). Interrupted from the keyboard, the search ends, and what it found so far is used.
 
     Examples
     --------
@@ -268,7 +290,7 @@ def profile(
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
     domain = _priced(domain, features, base, scale)
-    oracle, judged = oracle_for(model, features, y, loss, domain)
+    oracle, judged = oracle_for(model, features, y, loss, domain, search)
     return Profile(oracle, base, features.index, judged.label, judged.range, features.backend)
 
 
@@ -278,7 +300,7 @@ def stability(
     y: Any,
     risk: float,
     *,
-    loss: str | Loss | None = None,
+    loss: str | Loss | Callable[..., Any] | None = None,
     sample_weight: Any = None,
     space: Space | None = None,
     scale: Scale | None = None,
@@ -293,9 +315,11 @@ def stability(
     risk
         The threshold.
     settings
-        Prices and divergence, as in `Profile.stability`.
+        Prices and divergence, as in `Profile.stability`; for modules also how to search, as in `profile`.
     """
-    return profile(model, X, y, loss=loss, sample_weight=sample_weight, space=space, scale=scale).stability(risk, **settings)
+    asked, search = _sorted_out(settings)
+    found = profile(model, X, y, loss=loss, sample_weight=sample_weight, space=space, scale=scale, **search)
+    return found.stability(risk, **asked)
 
 
 def compare(
@@ -304,7 +328,7 @@ def compare(
     y: Any,
     risk: float,
     *,
-    loss: str | Loss | None = None,
+    loss: str | Loss | Callable[..., Any] | None = None,
     sample_weight: Any = None,
     space: Space | None = None,
     scale: Scale | None = None,
@@ -321,11 +345,14 @@ def compare(
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError("models must be a mapping of at least two, as {'lr': lr, 'svm': svm}.")
+    asked, search = _sorted_out(settings)
+    shared: dict[str, Any] = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale}
     profiles = {
-        str(name): profile(model, X, y, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
-        for name, model in models.items()
+        str(name): profile(model, X, y, **shared, **(search if is_module(model) else {})) for name, model in models.items()
     }
-    results = {name: one.stability(risk, **settings) for name, one in profiles.items()}
+    if search and not any(is_module(model) for model in models.values()):
+        raise InputError(f"{next(iter(search))} is an option of networks, and none of the models is one; leave it out.")
+    results = {name: one.stability(risk, **asked) for name, one in profiles.items()}
     return Comparison(results, next(iter(profiles.values())).backend)
 
 
@@ -360,6 +387,12 @@ def _outside() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tippingpoint"):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _sorted_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Which settings are of the question, and which of the search."""
+    asked = {name: value for name, value in settings.items() if name in SETTINGS}
+    return asked, {name: value for name, value in settings.items() if name not in SETTINGS}
 
 
 def _several(name: str, values: Any) -> list[Any]:

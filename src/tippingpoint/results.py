@@ -85,6 +85,8 @@ class StabilityResult:
         Passes over the data that the dual took.
     notes
         What a careful reader should know.
+    trace
+        The risk after every epoch, where the search has epochs (`method="paper"`).
     """
 
     value: float
@@ -116,6 +118,7 @@ class StabilityResult:
     samples: int
     evaluations: int
     notes: tuple[str, ...] = ()
+    trace: tuple[float, ...] = ()
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -162,7 +165,7 @@ class StabilityResult:
     def to_dict(self) -> dict[str, Any]:
         """Every number and word of the result, with the schema's name; infinities and NaN as the strings JSON lacks."""
         stored = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
-        stored["notes"] = list(self.notes)
+        stored["notes"], stored["trace"] = list(self.notes), list(self.trace)
         return {"schema": SCHEMA, **{key: _storable(value) for key, value in stored.items()}}
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -176,11 +179,11 @@ class StabilityResult:
             found = stored.get("schema") if isinstance(stored, Mapping) else type(stored).__name__
             raise InputError(f"this is not a stored result of schema {SCHEMA!r} (found {found!r}); write one with to_json().")
         known = {f.name for f in fields(cls)} - {"evidence"}
-        missing = sorted(known - set(stored))
+        missing = sorted(known - {"trace"} - set(stored))
         if missing:
             raise InputError(f"the stored result lacks {missing[0]!r}; write it anew with to_json().")
         values = {key: _restored(value) for key, value in stored.items() if key in known}
-        return cls(**{**values, "notes": tuple(stored["notes"] or ())})
+        return cls(**{**values, "notes": tuple(stored["notes"] or ()), "trace": tuple(stored.get("trace") or ())})
 
     @classmethod
     def from_json(cls, text: str) -> StabilityResult:

@@ -14,12 +14,13 @@ or equal to the largest that can be reached.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
-from tippingpoint.core.arrays import total
+from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.problem import Evaluation, Problem
 from tippingpoint.errors import NumericalError
 
@@ -40,6 +41,12 @@ FARTHEST = 1e60
 
 STRIDE = 1e3
 """Largest factor by which the search goes out at once while nothing bounds it from above."""
+
+FLOOR_OCTAVES = 24
+"""How many halvings of the price are tried for a bound of responses that may be far above them."""
+
+FLOOR_STEP = 0.02
+"""Octaves between prices at which the search for the best bound ends; it is flat there."""
 
 EVALUATIONS = 300
 """Cap on evaluations; 6 to 12 are usual, about 60 happen beside a pole."""
@@ -96,6 +103,25 @@ def solve(problem: Problem) -> Solution:
 def honest_lower(dual: float, primal: float) -> float:
     """The dual value; where rounding puts it above the primal, as far below: the two disagree by that much."""
     return dual if dual <= primal else max(primal - (dual - primal), 0.0)
+
+
+def highest_floor(problem: Problem, gain: Callable[[float], FloatArray], price: float) -> float:
+    """The best of the lower bounds `g(h)` that bounds on responses give: searched from `h = price` down and up.
+
+    Every `h` gives one; the search only decides how good the best is.
+    """
+
+    def value(exponent: float) -> float:
+        h = price * 2.0**exponent
+        return problem.floor(h, gain(h / problem.theta1))
+
+    best, step = max((value(-float(k)), -float(k)) for k in range(FLOOR_OCTAVES)), 0.5
+    while step > FLOOR_STEP:
+        sides = [(value(best[1] + side * step), best[1] + side * step) for side in (-1.0, 1.0)]
+        better = max(best, *sides)
+        step = step if better[1] != best[1] else 0.5 * step
+        best = better
+    return max(best[0], 0.0)
 
 
 def _largest(problem: Problem) -> Solution:

@@ -105,6 +105,12 @@ class Problem:
         response = self._still() if math.isinf(self.theta1) else self.responses.respond(price / self.theta1)
         return self._weigh(price, response)
 
+    def floor(self, price: float, gain: FloatArray) -> float:
+        """`g(h)` for bounds `gain ≥ e_i(λ) - λ·ℓ(ẑ_i)` at `λ = h/θ1`: a lower bound on the stability, whatever `h` is."""
+        nothing = np.zeros_like(gain)
+        # Only θ1·gain enters the value; as a cost of its own it needs no point that attains it.
+        return self._weigh(price, Response(nothing, -gain, nothing)).value
+
     def rest(self) -> Evaluation:
         """The data as they are, or as they are at once for the smallest price (CVaR reweights without cost)."""
         response = self._still() if math.isinf(self.theta1) else self.responses.respond(0.0)

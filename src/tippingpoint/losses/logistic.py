@@ -57,18 +57,20 @@ def _sigmoid_fixed_points(scale: FloatArray, margin: FloatArray) -> tuple[FloatA
 
     def newton(start: FloatArray, side: float) -> FloatArray:
         root = np.where(side * (start - margin) >= 0.0, start, np.nan)
-        moving = np.isfinite(root)
+        moving = np.flatnonzero(np.isfinite(root))
+        t, k, m = root[moving], scale[moving], margin[moving]
         for _ in range(FIXED_POINT_STEPS):
-            if not moving.any():
+            if not len(moving):
                 break
-            t, k, m = root[moving], scale[moving], margin[moving]
             sigma = expit(t - m)
-            tangent = k * sigma * expit(m - t) - 1.0
+            apart, tangent = k * sigma - t, k * sigma * (1.0 - sigma) - 1.0
             with np.errstate(divide="ignore", invalid="ignore"):
-                after = np.where(tangent < 0.0, t - (k * sigma - t) / tangent, np.nan)
+                after = np.where(tangent < 0.0, t - apart / tangent, np.nan)
             after = np.where(side * (after - m) >= 0.0, after, np.nan)
             root[moving] = after
-            moving[moving] = np.abs(after - t) > 4e-16 * np.abs(t)
+            # Where two roots are about to merge the steps shrink slowly, but the equation holds long before.
+            going = np.flatnonzero((np.abs(after - t) > 4e-16 * np.abs(t)) & (np.abs(apart) > 4e-16 * np.abs(t)))
+            moving, t, k, m = moving[going], after[going], k[going], m[going]
         return root
 
     # NaN margins (samples without this stretch) never start; the comparison in `newton` drops them.

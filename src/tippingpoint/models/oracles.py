@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,8 +20,32 @@ from tippingpoint.oracles.pieces import PiecesOracle
 from tippingpoint.space import Domain
 
 
-def oracle_for(model: Any, features: Features, y: Any, loss: str | Loss | None, domain: Domain) -> tuple[Oracle, Loss]:
+class Judgement(Protocol):
+    """What a profile tells of its loss."""
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value it can take."""
+
+
+def oracle_for(
+    model: Any, features: Features, y: Any, loss: Any, domain: Domain, search: Mapping[str, Any]
+) -> tuple[Oracle, Judgement]:
     """The oracle that serves this model and loss, or an error that says what would."""
+    if is_module(model):
+        from tippingpoint.models.networks import network_oracle
+
+        return network_oracle(model, features, y, loss, domain, search)
+    if search:
+        name = next(iter(search))
+        raise InputError(f"{name}={search[name]!r} is an option of networks; this model needs no search, leave it out.")
+    if len(features.shape) != 1:
+        shape = (len(features.x), *features.shape)
+        raise InputError(f"X has shape {shape}; give a table of rows and columns (a PyTorch module may take more).")
     chosen = None if loss is None else loss_named(loss)
     if isinstance(chosen, PiecewiseLinear) and chosen.of_features:
         return _pieces(model, features, y, chosen, domain), chosen
@@ -31,6 +57,12 @@ def oracle_for(model: Any, features: Features, y: Any, loss: str | Loss | None, 
     if chosen.task == "regression":
         return _regression(linear, features, y, chosen, domain), chosen
     return _classification(linear, features, y, chosen, domain), chosen
+
+
+def is_module(model: Any) -> bool:
+    """Whether a model is a PyTorch module; PyTorch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
 
 
 def _regression(linear: LinearModel, features: Features, y: Any, loss: Loss, domain: Domain) -> Oracle:

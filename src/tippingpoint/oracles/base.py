@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.dual import Solution
+from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.errors import UnsupportedError
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known from below.
+
+    Attributes
+    ----------
+    lower
+        A lower bound on the stability; 0 where there is none.
+    by
+        In words: what certifies it, or why nothing does.
+    """
+
+    lower: float
+    by: str
 
 
 class Oracle(ABC):
@@ -51,6 +70,24 @@ class Oracle(ABC):
 
         `lift` is the lift of each; it tells where a sample went that escaped at the ceiling.
         """
+
+    def tuned(self, problem: Problem) -> Oracle:
+        """An oracle that answers this question better, where searching depends on the question; otherwise itself."""
+        return self
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        """A lower bound on the stability; for exact responses the dual's value is one."""
+        return Certificate(solution.lower, self.certificate) if self.exact else Certificate(0.0, self.certificate)
+
+    @property
+    def trace(self) -> tuple[float, ...]:
+        """The risk after every epoch of a search that has epochs."""
+        return ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a careful reader should know of the search."""
+        return ()
 
     def escape(self, lift: float) -> Response:
         """Responses of at least this lift at the ceiling's cost per lift; infinite cost where a sample has none.

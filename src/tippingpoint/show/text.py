@@ -48,6 +48,8 @@ def headline(summary: Mapping[str, Any]) -> str:
         if summary["current_risk"] >= summary["risk"]:
             return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
         return f"Stability 0: reweighting within the cap of {summary['divergence']} lifts the {what} from {now} to {then} free."
+    if summary["status"] == "unreachable" and not summary["exact"]:
+        return f"Stability unknown: no perturbation was found that lifts the {what} from {now} to {then}."
     if summary["status"] == "unreachable":
         return f"Stability ∞: no allowed perturbation lifts the {what} from {now} to {then}."
     return f"Stability {number(summary['value'])}: what it takes to lift the {what} from {now} to {then}."
@@ -100,10 +102,15 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def _certificate(summary: Mapping[str, Any]) -> str:
     if summary["status"] == "unreachable":
-        return f"the largest risk that can be reached is {level(summary['largest_risk'], summary['loss'])}"
+        reached = level(summary["largest_risk"], summary["loss"])
+        if summary["exact"]:
+            return f"the largest risk that can be reached is {reached}"
+        return f"the largest risk found is {reached}; ≥ {number(summary['lower'], 10)} ({summary['lower_by']})"
     upper = f"≤ {number(summary['upper'], 10)} ({summary['upper_by']})"
+    if not summary["exact"] and summary["lower"] > 0.0:
+        return f"two-sided: ≥ {number(summary['lower'], 10)} ({summary['lower_by']}), {upper}"
     if not summary["exact"]:
-        return f"upper bound only, nothing certifies it from below: {upper}; {summary['lower_by']}"
+        return f"upper bound only: {upper}; {summary['lower_by']}"
     return f"exact: ≥ {number(summary['lower'], 10)} (dual), {upper}; {summary['lower_by']}"
 
 

@@ -1,8 +1,8 @@
 """Best responses at one price, searched for: linearise the score, go where the linear model says, repeat.
 
-A fixed point satisfies `s = (λ/2)·∇ℓ(s)`, clipped to the bounds: it is stationary. Unlike a gradient step, the step is exact for
-a linear score whatever the loss, so inside a linear piece of a network one is enough, and it sees both of the local maxima that a
-logistic loss can have.
+A fixed point satisfies `s = (λ/2)·∇ℓ(s)`, clipped to the bounds: it is stationary. Unlike a gradient step, the step is exact
+for a linear score whatever the loss, so inside a linear piece of a network one is enough, and it sees both of the local maxima
+that a logistic loss can have.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class Errors:
         """Keep what is nearer than what was known."""
         distance = np.where(wrong, cost(steps), math.inf)
         nearer = distance < self.distance[where]
-        self.distance[where[nearer]] = distance[nearer]
         self.steps[where[nearer]] = steps[nearer]
+        self.distance[where[nearer]] = distance[nearer]
 
 
 def approach(scores: Scores, errors: Errors, where: IntArray, steps: FloatArray, iterations: int) -> FloatArray:
@@ -58,7 +58,7 @@ def approach(scores: Scores, errors: Errors, where: IntArray, steps: FloatArray,
         room = scores.room(rows) if scores.bounded else None
         steps = scores.kept(rows, suggest(math.inf, aggregate, loss, room).steps)
         cut, value = Cut.at(scores, rows, steps)
-        errors.learn(where, steps, value > 0.0)
+        errors.learn(where, steps, value > scores.rounding)
         ends[place] = steps
         away = cost(steps)
         bends_down = (value < aggregate.value(steps)) & (away < errors.distance[where])
@@ -84,8 +84,8 @@ def land(scores: Scores, errors: Errors, where: IntArray, steps: FloatArray) -> 
             break
         tried = scores.kept(rows[seeking], stretch * steps[seeking])
         value = scores.values(rows[seeking], tried)
-        errors.learn(where[seeking], tried, value > 0.0)
-        there = value > 0.0
+        there = value > scores.rounding
+        errors.learn(where[seeking], tried, there)
         far[seeking[there]], above[seeking[there]] = stretch, value[there]
         near[seeking[~there]], below[seeking[~there]] = stretch, value[~there]
     known = np.flatnonzero(np.isfinite(far))
@@ -102,8 +102,7 @@ def land(scores: Scores, errors: Errors, where: IntArray, steps: FloatArray) -> 
             middle = np.where(inside, secant, middle)
         tried = scores.kept(rows[known], middle[:, None] * steps[known])
         value = scores.values(rows[known], tried)
-        there = value > 0.0
+        there = value > scores.rounding
         errors.learn(where[known], tried, there)
         far[known[there]], above[known[there]] = middle[there], value[there]
         near[known[~there]], below[known[~there]] = middle[~there], value[~there]
-

@@ -23,7 +23,7 @@ from tippingpoint.oracles.network.scores import Scores, cost
 from tippingpoint.push import BoxPush, FreePush, Push
 
 RESTRAINT = 0.9
-"""Part of the price of a pole (squared losses) at which a step is taken where the price is beyond it: ten times the residual."""
+"""Part of the pole's price (squared losses) at which a step is taken where the price is beyond it: ten times the residual."""
 
 
 @dataclass(frozen=True)

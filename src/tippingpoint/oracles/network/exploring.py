@@ -1,16 +1,14 @@
 """Where to begin: prices on a ladder, and good starts at each rung.
 
-A search is as good as its starts. At every price a sample begins where it is, where it went at the neighbouring price (upwards,
-then downwards: a network's loss can have a summit near and one far away), where *other samples* of its label went (what
-errs for one errs for all of that label), and at random beside the best that is known.
+A search is as good as its starts. The ladder is walked downwards: at the highest price, where far summits are in reach,
+samples begin where they are and at random; at every further price where they went at the price before. And at each of
+them every sample is offered where *others* of its label went, since what is wrong for one is wrong for all of that label.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,15 +17,19 @@ from tippingpoint.losses import Loss
 from tippingpoint.oracles.network.climbing import Summit, climb
 from tippingpoint.oracles.network.crossing import Errors, approach, land
 from tippingpoint.oracles.network.scores import Scores, cost
+from tippingpoint.progress import Tick
 
 RATIO = 2.0
 """From one price of the ladder to the next."""
 
-RUNGS = (-3, 5)
+RUNGS = (-1, 5)
 """The ladder, in powers of `RATIO` from the price at which a typical sample moves its score by one half."""
 
-FIRST = 12
-"""Iterations from a start that is not known to be any good; nearly all have settled by then."""
+FIRST = 6
+"""Iterations from a start that is not known to be any good; most have settled by then, and the others are taken up again."""
+
+CROSSING = 12
+"""The same for nearest errors, which nothing takes up again."""
 
 WARM = 5
 """Iterations from the best that is known at a neighbouring price."""
@@ -37,9 +39,6 @@ REFERENCES = 1000
 
 CHUNK = 2**22
 """Distances held at once."""
-
-Tick = Callable[[int], None]
-"""Told how many of the searches are done."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Explorer:
     seed
         Of the random starts.
     restarts
-        How many of them there are at every price.
+        How many of them there are.
     """
 
     def __init__(self, scores: Scores, loss: Loss, kin: Kin | None, seed: int, restarts: int) -> None:
@@ -89,38 +88,33 @@ class Explorer:
         self._unit = 1.0 / typical
 
     def ladder(self) -> list[float]:
-        """Prices that a profile is made of."""
+        """Prices that a profile is made of, from the highest down."""
         low, high = RUNGS
-        return [self._unit * RATIO**k for k in range(low, high + 1)]
+        return [self._unit * RATIO**k for k in range(high, low - 1, -1)]
 
-    def scale(self, price: float, warm: FloatArray | None) -> Summit:
-        """The summits at a price: from where samples are, from where they went at the price before, and from each other's."""
-        summit = Summit.foot(price, self.scores)
-        self._climb(summit, self._all, self.scores.none(self._all), FIRST)
-        if warm is not None:
-            self._climb(summit, self._all, warm, FIRST)
+    def scale(self, summit: Summit, warm: FloatArray | None) -> None:
+        """From where samples went at a neighbouring price (or, without one, from here and at random), then from others'."""
+        self._climb(summit, self._all, self.scores.none(self._all) if warm is None else warm, FIRST)
         self._share(summit)
-        for k in range(self._restarts):
-            self._climb(summit, self._all, self._beside(summit.steps, k, price), FIRST)
-        return summit
+        for k in range(self._restarts if warm is None else 0):
+            self._climb(summit, self._all, self._beside(summit.steps, k), FIRST)
+            self._share(summit)
 
-    def again(self, summit: Summit, steps: FloatArray, iterations: int = WARM) -> None:
-        """A little more of the same, from these steps."""
-        self._climb(summit, self._all, steps, iterations)
+    def again(self, summit: Summit, steps: FloatArray) -> None:
+        """From steps that are known to be good nearby."""
+        self._climb(summit, self._all, steps, WARM)
 
-    def errors(self, right: IntArray, tick: Tick) -> Errors:
-        """The nearest errors of the samples that are right."""
-        errors = Errors.unknown(self.scores, right)
-        where = np.arange(len(right))
+    def seek(self, errors: Errors, tick: Tick) -> None:
+        """The nearest errors of samples that are right."""
+        where = np.arange(len(errors.rows))
         for k, begin in enumerate(self._starts(errors)):
-            steps = self.scores.kept(right, begin)
-            land(self.scores, errors, where, approach(self.scores, errors, where, steps, FIRST))
+            steps = self.scores.kept(errors.rows, begin)
+            land(self.scores, errors, where, approach(self.scores, errors, where, steps, CROSSING))
             tick(k + 1)
-        return errors
 
     @property
     def searches(self) -> int:
-        """How many starts `errors` makes."""
+        """How many starts `seek` makes."""
         return 3 + self._restarts
 
     def _starts(self, errors: Errors) -> Iterator[FloatArray]:
@@ -135,7 +129,7 @@ class Explorer:
     def _nearest(self, errors: Errors, rank: int) -> FloatArray:
         """The steps to a near place where another sample of the same label errs."""
         if self._kin is None:
-            return errors.steps + self._random(np.ones(len(errors.rows)), -1 - rank)
+            return errors.steps + self._random(np.ones(len(errors.rows)), self._restarts + rank)
         begin = errors.steps.copy()
         for mine in self._groups(errors.rows):
             known = mine[np.isfinite(errors.distance[mine])]
@@ -162,9 +156,7 @@ class Explorer:
         if len(rows):
             self._climb(summit, rows, self.scores.kept(rows, begin[rows]), FIRST)
 
-    def _best(
-        self, rows: IntArray, others: IntArray, steps: FloatArray, prizes: FloatArray, rank: int
-    ) -> IntArray:
+    def _best(self, rows: IntArray, others: IntArray, steps: FloatArray, prizes: FloatArray, rank: int) -> IntArray:
         """For every row, who of the others has been where it would pay most to be: `prize - distance²`."""
         here, there = self.scores.places(rows), self.scores.places(others) + steps
         found = np.empty(len(rows), dtype=np.intp)
@@ -192,14 +184,13 @@ class Explorer:
             return places
         return places[np.linspace(0, len(places) - 1, REFERENCES).astype(np.intp)]
 
-    def _beside(self, steps: FloatArray, k: int, price: float) -> FloatArray:
+    def _beside(self, steps: FloatArray, k: int) -> FloatArray:
         length = np.sqrt(cost(steps))
-        return steps + self._random(np.where(length > 0.0, length, float(np.median(length))), k, price)
+        return steps + self._random(np.where(length > 0.0, length, float(np.median(length))), k)
 
-    def _random(self, length: FloatArray, *salt: float) -> FloatArray:
+    def _random(self, length: FloatArray, k: int) -> FloatArray:
         """Directions without preference, of these lengths; the same for the same seed and place in the search."""
-        words = [self._seed, *(int.from_bytes(np.float64(s).tobytes(), "little") for s in salt)]
-        drawn = np.random.default_rng(words).standard_normal((len(length), len(self.scores.moves)))
+        drawn = np.random.default_rng([self._seed, k]).standard_normal((len(length), len(self.scores.moves)))
         size = np.sqrt(cost(drawn))
         return drawn * (length / np.where(size > 0.0, size, 1.0))[:, None]
 

@@ -9,9 +9,9 @@ The score to push up is :math:`v(s) = k + \sum_j o_j \operatorname{relu}(u_j + w
   all that a worthwhile step can reach is above it: a linear model again, a gate between 0 and 1 and a constant.
 
 With all gates set the score is linear, and the best response is known in closed form (`tippingpoint.oracles.answers`), for
-every loss, price and bounds. Its value is an upper bound on what any step can gain, whatever the gates of negative units are; at
-the best gates of a decided pattern it is attained. Nodes that cannot beat the best step known are dropped. Stopped at any time,
-the largest value of the open nodes is a certified bound.
+every loss, price and bounds. Its value is an upper bound on what any step can gain, whatever the gates of negative units are;
+at the best gates of a decided pattern it is attained. Nodes that cannot beat the best step known are dropped. Stopped at any
+time, the largest value of the open nodes is a certified bound.
 """
 
 from __future__ import annotations

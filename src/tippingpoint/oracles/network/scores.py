@@ -19,6 +19,12 @@ from tippingpoint.space import Domain
 CHUNK = 2**22
 """Numbers of the input that a module sees at once, unless the user says how many rows."""
 
+TRIAL = 16
+"""Rows that are asked together and alone, to see how far a module's answers differ by rounding."""
+
+NOISE = 4.0
+"""How much larger than on those rows the rounding may be elsewhere."""
+
 Outputs = Callable[[torch.Tensor, IntArray], torch.Tensor]
 """From the module's output for some rows to their scores `v`."""
 
@@ -68,6 +74,8 @@ class Scores:
         self.bounded = bool(np.isfinite(self._lower).any() or np.isfinite(self._upper).any())
         self.evaluations = 0
         """How many times a sample was seen by the module."""
+        self.rounding = self._noise()
+        """A score must pass zero by more than this to count: the last digits depend on how many rows are asked at once."""
 
     @property
     def samples(self) -> int:
@@ -132,6 +140,13 @@ class Scores:
             gradient[part] = flat[:, self.moves] / self._unit
         self.evaluations += len(rows)
         return self._checked(found, rows), self._checked(gradient, rows)
+
+    def _noise(self) -> float:
+        some = np.linspace(0, len(self._x) - 1, min(TRIAL, len(self._x))).astype(np.intp)
+        together = self.values(some, self.none(some))
+        alone = np.concatenate([self.values(some[k : k + 1], self.none(some[k : k + 1])) for k in range(len(some))])
+        digits = float(np.finfo(self.dtype).eps) * float(np.abs(together).max())
+        return NOISE * max(digits, float(np.abs(together - alone).max()))
 
     def _ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
         return self._pushed(self._module(inputs), rows)

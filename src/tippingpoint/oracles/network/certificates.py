@@ -1,0 +1,450 @@
+"""Lines in the distance that no functional of a network's output exceeds, whichever way a sample moves.
+
+A network of layers that are known one by one is a chain of affine maps `A_0, …, A_m` with gates between them. Two bounds:
+
+- *How fast it can change at all.* Between any two points a gate is a diagonal matrix `cI + rS`, `‖S‖ ≤ 1`, where `c ± r` are
+  the largest and the least slope of its activation. Expanding the product gives a Lipschitz constant never above the product of
+  the norms (Combettes and Pesquet, 2020). All norms are bounded from above, none is estimated.
+- *How far it gets within a ball.* Where every gate is `max(u, pu)`, it lies between two lines over all that its input can reach
+  within the ball; put together from the output backwards they are a plane above the functional (Zhang et al., CROWN, 2018).
+  Within a ball so small that no gate can flip, the plane is the network itself.
+
+The bound on the surface of a ball, and the Lipschitz constant from there on, is a bound outside the ball.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from tippingpoint.core.arrays import FloatArray, blocks
+from tippingpoint.space import Domain
+
+SLACK = 1e-9
+"""Relative allowance on every norm and every value, far above what float64 loses in sums of thousands of terms."""
+
+ROUNDING = 1e-12
+"""Allowance on the height of a plane, as a part of the sum of the sizes of its terms."""
+
+DENSE = 2**23
+"""Entries up to which a matrix is written out, or an eigenvalue of it is computed: 64 MB, seconds."""
+
+CHUNK = 2**20
+"""Numbers in the largest array of a backward pass: 8 MB, which the cache holds."""
+
+RADII, RATIO = 10, 1.6
+"""Balls around a sample, and from one radius to the next: a hundredfold in all; few samples need as many."""
+
+FEW = 0.05
+"""Part of the gates, each counted alone, that could flip within the first ball that is not linear."""
+
+WORK = 4e12
+"""Multiplications for all balls together, a minute or two; a larger network gets fewer balls, or none."""
+
+SMOOTH = 20.0
+"""Threshold from which on the jump of a softplus, `e^-threshold`, counts as rounding."""
+
+UNWRITTEN = torch.empty(0)
+"""Stands for the numbers of a map of which only the norm is known."""
+
+Shape = tuple[int, ...]
+Lines = tuple[Tensor, Tensor, Tensor]
+Measure = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Between two distances, no functional of the output exceeds a line in the distance, `offset + slope·‖s‖`."""
+
+    inner: FloatArray
+    """`(n,)`, distance from."""
+    outer: FloatArray
+    """`(n,)`, distance to: `inner` where a sample needs fewer shells than others, infinite in the last."""
+    offset: FloatArray
+    """`(n, m)`, one a functional."""
+    slope: FloatArray
+    """`(n, m)`, not negative."""
+
+
+def reason(module: nn.Module, shape: Shape) -> str | None:
+    """Why a module that takes samples of this shape has no certificate, in words; None where it has one."""
+    try:
+        _traced(module, shape)
+    except _RefusedError as refused:
+        return str(refused)
+    return None
+
+
+@torch.no_grad()
+def shells(
+    module: nn.Module, x: FloatArray, shape: Shape, domain: Domain, functionals: FloatArray, constants: FloatArray
+) -> tuple[Shell, ...] | None:
+    """Shells around every row of `x`, from distance 0 to infinity; None where the module is not certified.
+
+    Sample i takes a step `s`: feature j moves by `s_j/√price_j`, features of infinite price stay. Whatever the step, where
+    `inner_i ≤ ‖s‖ ≤ outer_i`, `functionals[i, q]·output + constants[i, q] ≤ offset[i, q] + slope[i, q]·‖s‖`. Bounds on
+    features are not used. The output is that of the weights as they are, in double precision; the module is left alone.
+    """
+    if reason(module, shape) is not None:
+        return None
+    layers, (n, m) = _traced(module, shape), constants.shape
+    network = _network(layers, shape, domain)
+    balls = network.affordable(n, m)
+    inner, offset, slope = np.zeros((n, balls + 1)), np.empty((n, m, balls + 1)), np.empty((n, m, balls + 1))
+    for part in blocks(n, CHUNK // (network.widest * max(2 * network.widest if balls else 1, m))):
+        inputs = torch.tensor(x[part], dtype=torch.float64)
+        rows, shifts = (torch.tensor(given[part], dtype=torch.float64) for given in (functionals, constants))
+        output = nn.Sequential(*layers)(inputs.clone().reshape(-1, *shape)).reshape(len(inputs), -1)
+        for k, found in enumerate(_Around(network, inputs, output, rows, shifts).lines(balls)):
+            inner[part, k], offset[part, :, k], slope[part, :, k] = (each.numpy() for each in found)
+    outer = np.hstack([inner[:, 1:], np.full((n, 1), math.inf)])
+    kept = [k for k in range(balls + 1) if k == balls or (outer[:, k] > inner[:, k]).any()]
+    return tuple(Shell(inner[:, k], outer[:, k], offset[:, :, k], slope[:, :, k]) for k in kept)
+
+
+class _Around:
+    """Planes `a + β·s` above the functionals of some samples, within balls."""
+
+    def __init__(self, network: _Network, x: Tensor, output: Tensor, rows: Tensor, shifts: Tensor) -> None:
+        self._network, self._x, self._rows, self._shifts = network, x, rows, shifts
+        self._value = _applied(rows, output) + shifts + SLACK * (_applied(rows.abs(), output.abs()) + shifts.abs())
+        self._steepest = network.steepest(rows)
+
+    def lines(self, balls: int) -> Iterator[Lines]:
+        """Where each shell begins, and the offset and slope of its line: of one shell a ball, and of the one beyond."""
+        start, offset, live = torch.zeros_like(self._x[:, 0]), self._value, torch.arange(len(self._x))
+        if not balls:
+            yield start, offset, self._steepest
+            return
+        flips, slope = self._linear()
+        first = torch.nan_to_num(flips.amin(1), posinf=1.0) * (1.0 - SLACK)  # any radius will do where nothing ever flips
+        radius = torch.maximum(torch.nan_to_num(flips.quantile(FEW, dim=1), posinf=0.0), RATIO * first)
+        yield start, self._value + self._rounding, slope
+        start, offset = first, self._value + self._rounding + (slope - self._steepest).clamp(max=0.0) * first[:, None]
+        for _ in range(1, balls):
+            height, rise, end = offset.clone(), self._steepest.clone(), radius[live, None]
+            a, slope = self._plane(live, end)
+            better = a + slope * end < offset[live] + self._steepest[live] * end
+            height[live], rise[live] = torch.where(better, a, height[live]), torch.where(better, slope, rise[live])
+            yield start, height, rise
+            live = live[better.any(1)]  # where no plane is below the Lipschitz line, larger balls are not worth it
+            offset = torch.minimum(offset, height + (rise - self._steepest) * radius[:, None])
+            start, radius = start.index_copy(0, live, radius[live]), radius * RATIO
+        yield start, offset, self._steepest
+
+    def _linear(self) -> tuple[Tensor, Tensor]:
+        """How far each gate is from flipping while no other does, and the slope of the functionals until the first does."""
+        start, steps = self._network.start, self._network.affines[0]
+        self._inputs = [self._x @ start.weight.T + start.bias]
+        self._sizes = [self._x.abs() @ start.weight.abs().T + start.bias.abs()]
+        flips, slopes = [], steps.weight.T[None]
+        for kink, affine in zip(self._network.kinks, self._network.affines[1:], strict=True):
+            u, lengths = self._inputs[-1], torch.linalg.vector_norm(slopes, dim=1)
+            flips.append(torch.where(lengths > 0.0, u.abs() / lengths, math.inf))
+            gate = torch.where(u > 0.0, 1.0, kink)
+            slopes = (slopes * gate[:, None]) @ affine.weight.T
+            self._inputs.append((u * gate) @ affine.weight.T + affine.bias)
+            self._sizes.append(self._sizes[-1] @ affine.weight.abs().T + affine.bias.abs())
+        self._rounding = ROUNDING * (_applied(self._rows.abs(), self._sizes[-1]) + self._shifts.abs())
+        return torch.cat(flips, dim=1), _lengths(self._rows @ slopes.mT)
+
+    def _plane(self, live: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+        """`a` and `‖β‖` of a plane above each functional of these samples, within the ball."""
+        gates: list[Lines] = []
+        for k, (kink, affine, unit) in enumerate(
+            zip(self._network.kinks, self._network.affines, self._network.units, strict=False)
+        ):
+            u, spread = self._inputs[k][live], unit * radius + ROUNDING * self._sizes[k][live]
+            low, high = u - spread, u + spread
+            if k > 0:
+                w, b = (torch.cat([both, -both])[None] for both in (affine.weight, affine.bias))
+                a, slope = self._backward(w, b, live, gates)
+                top = a + slope * radius + ROUNDING * (self._sizes[k][live].repeat(1, 2) + a.abs())
+                low, high = torch.maximum(low, -top[:, len(unit) :]), torch.minimum(high, top[:, : len(unit)])
+            gates.append(_between(low, high, kink))
+        last, rows = self._network.affines[-1], self._rows[live]
+        a, slope = self._backward(rows @ last.weight, rows @ last.bias + self._shifts[live], live, gates)
+        return a + ROUNDING * a.abs() + self._rounding[live], slope
+
+    def _backward(self, rows: Tensor, a: Tensor, live: Tensor, gates: list[Lines]) -> tuple[Tensor, Tensor]:
+        """From `a + rows·gate(u)` to a plane above it: the upper line where a row is positive, the lower one elsewhere."""
+        for k in range(len(gates) - 1, -1, -1):
+            lower, more, intercept = gates[k]
+            positive, affine = rows.clamp(min=0.0), self._network.affines[k]
+            a = a + _applied(positive, intercept)
+            rows = (rows * lower[:, None]).addcmul_(positive, more[:, None])
+            a = a + (rows @ affine.bias if k else _applied(rows, self._inputs[0][live]))
+            rows = rows @ affine.weight
+        return a, _lengths(rows)
+
+
+def _between(low: Tensor, high: Tensor, kink: float) -> Lines:
+    """Lines around `max(u, pu)`: below, through 0, by the smaller area; the chord above, how much steeper it is, and at 0."""
+    chord = (high - kink * low) / (high - low)
+    decided = (low >= 0.0) | (high <= 0.0)
+    lower = torch.where(high >= -low, 1.0, kink)
+    return lower, torch.where(decided, 0.0, chord - lower), torch.where(decided, 0.0, (kink - chord) * low)
+
+
+def _applied(rows: Tensor, vectors: Tensor) -> Tensor:
+    """`rows_i vector_i` of every sample."""
+    return (rows @ vectors[..., None])[..., 0]
+
+
+def _lengths(rows: Tensor) -> Tensor:
+    """`‖row‖` from above."""
+    return torch.linalg.vector_norm(rows, dim=-1) * (1.0 + SLACK)
+
+
+def _norm(w: Tensor) -> Tensor:
+    """`‖W‖` from above: the root of the largest eigenvalue of `WWᵀ`; where that is dear, `√(‖W‖₁‖W‖_∞)` or `‖W‖_F`."""
+    if not w.any():
+        return torch.zeros((), dtype=torch.float64)
+    largest = w.abs().amax()  # squares of tiny numbers vanish
+    w = (w if w.shape[0] <= w.shape[1] else w.T) / largest
+    if len(w) ** 2 <= DENSE:
+        norm = torch.linalg.eigvalsh(w @ w.T)[-1].sqrt()
+    else:
+        norm = torch.minimum((w.abs().sum(0).amax() * w.abs().sum(1).amax()).sqrt(), torch.linalg.vector_norm(w))
+    return largest * norm * (1.0 + SLACK)
+
+
+@dataclass(frozen=True)
+class _Affine:
+    """`Wu + b`, or only a bound on `‖W‖` where `W` is too large to be written out."""
+
+    weight: Tensor = UNWRITTEN
+    bias: Tensor = UNWRITTEN
+    bound: Tensor | None = None
+
+    @cached_property
+    def norm(self) -> Tensor:
+        return _norm(self.weight) if self.bound is None else self.bound
+
+    def after(self, inner: _Affine) -> _Affine:
+        """`self(inner(u))`."""
+        if self.bound is not None or inner.bound is not None or len(self.weight) * inner.weight.shape[1] > DENSE:
+            return _Affine(bound=self.norm * inner.norm)
+        return _Affine(self.weight @ inner.weight, self.weight @ inner.bias + self.bias)
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """An activation by its slopes; `kink` is `p` where it is `max(u, pu)`. A pool keeps lengths at most: slopes -1 to 1."""
+
+    least: float
+    most: float
+    kink: float | None = None
+
+
+def _leaky(p: float) -> _Gate:
+    return _Gate(min(p, 1.0), max(p, 1.0), p if p <= 1.0 else None)
+
+
+@dataclass(frozen=True)
+class _Network:
+    """`A_m ∘ gate_{m-1} ∘ … ∘ gate_0 ∘ A_0`, where `A_0` takes steps; `start` is `A_0` as it takes features."""
+
+    start: _Affine
+    affines: list[_Affine]
+    gates: list[_Gate]
+    widest: int
+
+    @cached_property
+    def norms(self) -> list[Tensor]:
+        """Lipschitz constants of what enters each gate."""
+        found: list[Tensor] = []
+        for k, affine in enumerate(self.affines[:-1]):
+            found.append(self._expanded(affine.weight if affine.bound is None else None, affine.norm, k, found, _norm))
+        return found
+
+    @cached_property
+    def units(self) -> list[Tensor]:
+        """The same for every unit, of maps that are written out."""
+        weights = [affine.weight for affine in self.affines[:-1]]
+        return [self._expanded(w, _lengths(w), k, self.norms, _lengths) for k, w in enumerate(weights)]
+
+    def steepest(self, rows: Tensor) -> Tensor:
+        """Lipschitz constants of functionals of the output."""
+        return self._expanded(*_times(rows, _lengths(rows), self.affines[-1], _lengths), len(self.gates), self.norms, _lengths)
+
+    def _expanded(self, rows: Tensor | None, size: Tensor, k: int, norms: list[Tensor], measure: Measure) -> Tensor:
+        """`‖F(c_k + r_k S)A_{k-1}(c_{k-1} + …)…A_0‖ ≤ r_k ‖F‖ L_{k-1} + c_k ‖F A_{k-1}(c_{k-1} + …)…A_0‖ ≤ …`."""
+        total, share = torch.zeros_like(size), 1.0
+        for gate, affine, norm in zip(self.gates[:k][::-1], self.affines[:k][::-1], norms[:k][::-1], strict=True):
+            total = total + share * (gate.most - gate.least) / 2 * norm * size
+            share *= abs(gate.most + gate.least) / 2
+            if share == 0.0:
+                return total
+            rows, size = _times(rows, size, affine, measure)
+        return total + share * size
+
+    @property
+    def kinks(self) -> list[float]:
+        return [gate.kink for gate in self.gates if gate.kink is not None]
+
+    def affordable(self, n: int, m: int) -> int:
+        """How many balls to draw around every sample: none where a map is not written out, a gate no maximum of two lines."""
+        sides = [affine.weight.shape for affine in self.affines if affine.bound is None]
+        if not self.gates or len(self.kinks) < len(self.gates) or len(sides) < len(self.affines) or 0 in sides[0]:
+            return 0
+        passes = [(2 * height, k) for k, (height, _) in enumerate(sides[:-1])] + [(m, len(sides))]
+        work = n * sum(rows * sum(a * b for a, b in sides[:k]) for rows, k in passes)
+        return min(int(WORK / max(work, 1)), RADII + 1)
+
+
+def _times(rows: Tensor | None, size: Tensor, affine: _Affine, measure: Measure) -> tuple[Tensor | None, Tensor]:
+    """A product of matrices and its size, times one more; only the size where a matrix is not written out."""
+    if rows is None or affine.bound is not None or rows.shape[-2] * affine.weight.shape[1] > DENSE:
+        return None, size * affine.norm
+    return rows @ affine.weight, measure(rows @ affine.weight)
+
+
+def _network(layers: list[nn.Module], shape: Shape, domain: Domain) -> _Network:
+    affines, gates, widths = [_affine(nn.Identity(), shape, shape)], list[_Gate](), [math.prod(shape)]
+    for layer in layers:
+        after = _after(layer, shape)
+        widths.append(math.prod(after))
+        if type(layer) in AFFINE:
+            affines[-1] = _affine(layer, shape, after).after(affines[-1])
+        elif type(layer) in GATES:
+            gates.append(GATES[type(layer)](layer))
+            affines.append(_affine(nn.Identity(), after, after))
+        shape = after
+    moves = np.flatnonzero(np.isfinite(domain.price))
+    scale = torch.from_numpy(1.0 / np.sqrt(domain.price[moves]))
+    start = affines[0]
+    if start.bound is None:
+        steps = _Affine(start.weight[:, torch.from_numpy(moves)] * scale, start.bias)
+    else:
+        steps = _Affine(bound=start.bound * (scale.max() if len(moves) else 0.0))
+    return _Network(start, [steps, *affines[1:]], gates, max(widths))
+
+
+def _affine(layer: nn.Module, shape: Shape, after: Shape) -> _Affine:
+    linear, size = copy.deepcopy(layer), math.prod(shape)
+    for name in {"bias", "running_mean"} & linear.state_dict().keys():
+        linear.state_dict()[name].zero_()
+    if size * math.prod(after) > DENSE:
+        return _Affine(bound=_layer_norm(linear, shape))
+    unit = torch.eye(size, dtype=torch.float64).reshape(size, *shape)
+    return _Affine(linear(unit).reshape(size, -1).T, layer(torch.zeros_like(unit[:1])).flatten())
+
+
+def _layer_norm(linear: nn.Module, shape: Shape) -> Tensor:
+    """`‖W‖ ≤ √(‖W‖₁‖W‖_∞)`, by the same layer with the sizes of its weights; of kernels also by their slices and patches."""
+    bounds = [_norm(linear.weight)] if isinstance(linear, nn.Linear) else []
+    if isinstance(linear, nn.Conv1d | nn.Conv2d):
+        kernel = linear.weight.reshape(linear.groups, -1, linear.weight.shape[1], linear.weight[0, 0].numel())
+        spans = zip(linear.kernel_size, linear.stride, linear.dilation, strict=True)
+        seen = math.prod(math.ceil(k / s) if d == 1 else k for k, s, d in spans)  # how many patches a pixel is in
+        slices = torch.stack([torch.stack([_norm(w) for w in tap]).amax() for tap in kernel.permute(3, 0, 1, 2)])
+        bounds += [slices.sum(), torch.stack([_norm(w.flatten(1)) for w in kernel]).amax() * math.sqrt(seen)]
+    for weight in linear.parameters():
+        weight.abs_()
+    with torch.enable_grad():
+        ones = torch.ones(1, *shape, dtype=torch.float64, requires_grad=True)
+        rows = linear(ones)
+        (columns,) = torch.autograd.grad(rows.sum(), ones)
+    return torch.stack([*bounds, (rows.abs().amax() * columns.abs().amax()).sqrt() * (1.0 + SLACK)]).amin()
+
+
+class _RefusedError(Exception):
+    """Why a module has no certificate."""
+
+
+@torch.no_grad()
+def _traced(module: nn.Module, shape: Shape) -> list[nn.Module]:
+    """The layers one by one, in double precision on the processor; raises where one is not known."""
+    layers = list(_flat(module))
+    for layer in layers:
+        for fault in _faults(layer):
+            raise _RefusedError(f"the layer {type(layer).__name__} {fault}")
+    layers = [copy.deepcopy(layer).to("cpu", torch.float64) for layer in layers]
+    for layer in layers:
+        shape = _after(layer, shape)
+    if len(shape) > 1:
+        raise _RefusedError(f"the output of a sample has shape {shape}, not one number or one a class")
+    return layers
+
+
+def _flat(module: nn.Module) -> Iterator[nn.Module]:
+    if type(module) is nn.Sequential and not _altered(module):
+        for layer in module:
+            yield from _flat(layer)
+    else:
+        yield module
+
+
+def _altered(layer: nn.Module) -> bool:
+    """Hooks, as pruned and normalised weights have, and a forward of its own make a layer another than its type says."""
+    return bool(layer._forward_hooks or layer._forward_pre_hooks or "forward" in vars(layer))  # noqa: SLF001
+
+
+def _faults(layer: nn.Module) -> Iterator[str]:
+    if _altered(layer):
+        yield "has hooks or a forward of its own"
+    if type(layer) not in (*AFFINE, *GATES, *NEUTRAL):
+        yield "is not one whose slopes are known"
+    if layer.training and (isinstance(layer, _BatchNorm) or getattr(layer, "p", 0.0) > 0.0):
+        yield "is in training mode; call .eval() on the module first"
+    if isinstance(layer, _BatchNorm) and layer.running_var is None:
+        yield "has no running statistics: its samples depend on each other"
+    if getattr(layer, "padding_mode", "zeros") != "zeros":
+        yield "pads with something else than zeros"
+    if isinstance(layer, nn.MaxPool1d | nn.MaxPool2d):
+        size, stride, dilation = (np.broadcast_to(each, 2) for each in (layer.kernel_size, layer.stride, layer.dilation))
+        if layer.return_indices or (stride < dilation * (size - 1) + 1).any():
+            yield "has windows that overlap, or returns indices"
+    if isinstance(layer, nn.Softplus) and not (layer.beta > 0.0 and layer.threshold >= SMOOTH):
+        yield f"jumps at its threshold {layer.threshold:g}"
+    if not all(bool(weight.isfinite().all()) and not weight.is_complex() for weight in layer.state_dict().values()):
+        yield "has weights that are not finite real numbers"
+
+
+def _after(layer: nn.Module, shape: Shape) -> Shape:
+    """Shape of a sample after the layer, which must not mix samples: two remain two, and three remain three."""
+    try:
+        shapes = [layer(torch.zeros(n, *shape, dtype=torch.float64)).shape for n in (2, 3)]
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        raise _RefusedError(f"the layer {type(layer).__name__} does not take samples of shape {shape}") from error
+    if [given[:1] for given in shapes] != [(2,), (3,)]:
+        raise _RefusedError(f"the layer {type(layer).__name__} mixes samples of shape {shape}")
+    return tuple(shapes[0][1:])
+
+
+AFFINE: tuple[type[nn.Module], ...] = (
+    nn.Linear,
+    nn.Conv1d,
+    nn.Conv2d,
+    nn.BatchNorm1d,
+    nn.BatchNorm2d,
+    nn.AvgPool1d,
+    nn.AvgPool2d,
+)
+NEUTRAL: tuple[type[nn.Module], ...] = (nn.Flatten, nn.Unflatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d)
+GATES: dict[type[nn.Module], Callable[[Any], _Gate]] = {
+    nn.ReLU: lambda _: _Gate(0.0, 1.0, 0.0),
+    nn.LeakyReLU: lambda g: _leaky(g.negative_slope),
+    nn.PReLU: lambda g: _Gate(min(g.weight.min().item(), 1.0), max(g.weight.max().item(), 1.0)),
+    nn.ELU: lambda g: _Gate(min(g.alpha, 0.0), max(g.alpha, 1.0)),
+    nn.SELU: lambda _: _Gate(0.0, 1.7581),
+    nn.SiLU: lambda _: _Gate(-0.0999, 1.0999),
+    nn.GELU: lambda _: _Gate(-0.13, 1.13),
+    nn.Mish: lambda _: _Gate(-0.12, 1.09),
+    nn.Hardswish: lambda _: _Gate(-0.5, 1.5),
+    nn.Sigmoid: lambda _: _Gate(0.0, 0.25),
+    nn.Hardsigmoid: lambda _: _Gate(0.0, 1.0 / 6.0),
+    **dict.fromkeys((nn.Tanh, nn.Softplus, nn.Hardtanh, nn.ReLU6, nn.Softsign, nn.LogSigmoid), lambda _: _Gate(0.0, 1.0)),
+    **dict.fromkeys((nn.MaxPool1d, nn.MaxPool2d), lambda _: _Gate(-1.0, 1.0)),
+}
+"""The least and the largest slope of each."""

@@ -1,0 +1,189 @@
+"""Lower bounds on the stability of networks: from proofs over gates, or from how steep a network can be.
+
+Any bound on what a response can gain is a lower bound on the stability, at any price (`Problem.floor`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.core.dual import Solution, highest_floor
+from tippingpoint.core.problem import Problem
+from tippingpoint.losses import Loss
+from tippingpoint.oracles.base import Certificate
+from tippingpoint.oracles.network.certificates import Shell
+from tippingpoint.oracles.network.gates import Bounds, GateSearch
+from tippingpoint.oracles.network.oracle import Certifier, PathOracle
+from tippingpoint.oracles.network.pool import Pool
+from tippingpoint.push import FreePush
+
+FLOOR = 0.1
+"""Gaps are judged relative to a sample's own gain plus this part of the mean one: small gains need no proof of their own."""
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """One way to raise the loss: `f(v)`, and lines that no distance takes `v` above.
+
+    Attributes
+    ----------
+    loss
+        `f`, increasing from `bottom` on.
+    bottom
+        Scores below it count as it: zero for a residual, whose other sign is another way.
+    shells
+        For every distance a line, of one or several functionals of the output.
+    soft
+        Whether `v` is the log-sum-exp of the functionals; otherwise their maximum.
+    """
+
+    loss: Loss
+    bottom: float
+    shells: Sequence[Shell]
+    soft: bool = False
+
+    def gains(self, price: float, losses: FloatArray) -> FloatArray:
+        """The most that any step can gain: the best place on every shell's line."""
+        most = np.zeros_like(losses)
+        for shell in self.shells:
+            offset, slope = self._line(shell)
+            push = FreePush(np.square(slope), len(slope))
+            raised = np.maximum(offset, self.bottom)
+            reaches = [np.sqrt(reach.cost) for reach in self.loss.candidates(price, raised, push)]
+            for distance in (shell.inner, shell.outer, *reaches):
+                with np.errstate(invalid="ignore"):
+                    inside = (distance >= shell.inner) & (distance <= shell.outer) & np.isfinite(distance)
+                there = np.where(inside, distance, shell.inner)
+                level = self.loss.value(np.maximum(offset + slope * there, self.bottom))
+                most = np.maximum(most, price * (level - losses) - np.square(there))
+            most[np.isinf(shell.outer) & (self.loss.ceiling(1.0) <= price * np.square(slope))] = math.inf
+        return most
+
+    def distances(self) -> FloatArray:
+        """The least distance at which `v` could reach zero."""
+        least = np.full(len(self.shells[0].inner), math.inf)
+        for shell in reversed(self.shells):
+            offset, slope = self._line(shell)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                there = np.where(offset >= 0.0, 0.0, np.where(slope > 0.0, -offset / slope, math.inf))
+            there = np.maximum(there, shell.inner)
+            least = np.where(there <= shell.outer, there, least)
+        return least
+
+    def _line(self, shell: Shell) -> tuple[FloatArray, FloatArray]:
+        slope = shell.slope.max(axis=1)
+        if not self.soft:
+            return shell.offset.max(axis=1), slope
+        return np.logaddexp.reduce(shell.offset, axis=1), slope
+
+
+@dataclass(frozen=True)
+class SteepnessCertifier:
+    """Bounds from Lipschitz constants and linear relaxations; built when first asked for."""
+
+    build: Callable[[], Sequence[Slopes]]
+    losses: FloatArray
+    right: BoolArray
+    crossing: bool
+
+    by = "certified by Lipschitz constants and linear relaxations of the layers"
+
+    @cached_property
+    def _squared(self) -> FloatArray:
+        """No error is nearer than this."""
+        return np.square(np.min([way.distances() for way in self._slopes], axis=0))
+
+    @cached_property
+    def _slopes(self) -> Sequence[Slopes]:
+        return self.build()
+
+    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
+        return self, oracle.pool
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        return Certificate(highest_floor(problem, self.gains, _price(problem, solution)), self.by)
+
+    def gains(self, price: float) -> FloatArray:
+        """The most that any step of any way can gain at a price."""
+        if self.crossing:
+            return np.where(self.right, np.maximum(price - self._squared, 0.0), 0.0)
+        return np.max([way.gains(price, self.losses) for way in self._slopes], axis=0)
+
+
+@dataclass(frozen=True)
+class DistanceCertifier:
+    """The 0/1 loss: no error is nearer than this."""
+
+    squared: FloatArray
+    right: BoolArray
+    by: str
+
+    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
+        return self, oracle.pool
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        return Certificate(highest_floor(problem, self._gains, _price(problem, solution)), self.by)
+
+    def _gains(self, price: float) -> FloatArray:
+        return np.where(self.right, np.maximum(price - self.squared, 0.0), 0.0)
+
+
+@dataclass(frozen=True)
+class GateCertifier:
+    """Proofs over gates, at the price of every question.
+
+    Attributes
+    ----------
+    ways
+        One search for every way to raise the loss.
+    tolerance
+        Relative gap at which a sample counts as proved.
+    time_limit
+        Seconds for each question.
+    fallback
+        Who certifies where this does not, or not as well.
+    proved
+        Bounds on gains, by price.
+    """
+
+    ways: Sequence[GateSearch]
+    tolerance: float
+    time_limit: float
+    fallback: Certifier
+    proved: tuple[tuple[float, FloatArray], ...] = field(default=())
+
+    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
+        rows = np.arange(len(oracle.losses))
+        response = oracle.respond(price)
+        gain = price * response.lift - response.cost
+        known = Bounds(np.full(len(rows), math.inf), gain, oracle.pool.places(price, rows))
+        most = np.zeros(len(rows))
+        deadline = time.monotonic() + self.time_limit
+        for way in self.ways:
+            found = way.search(price, known, tolerance=self.tolerance, deadline=deadline, floor=FLOOR * float(gain.mean()))
+            most = np.maximum(most, found.most)
+            known = Bounds(known.most, found.least, found.steps)
+        pool = oracle.learnt(known.steps)
+        return replace(self, proved=(*self.proved, (price, most))), pool
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        best = self.fallback.certify(problem, solution)
+        for price, most in self.proved:
+            if np.isfinite(most).all():
+                lower = problem.floor(price * problem.theta1, most)
+                if lower > best.lower:
+                    best = Certificate(lower, f"proved over the gates of the hidden layer, to {self.tolerance:g} a sample")
+        return best
+
+
+def _price(problem: Problem, solution: Solution) -> float:
+    """`h*`; where it is infinite, a price to begin from."""
+    price = solution.right.price
+    return price if math.isfinite(price) and price > 0.0 else problem.theta1
