@@ -59,9 +59,11 @@ def chain(module: nn.Module, inputs: torch.Tensor) -> nn.Sequential | None:
 def hidden_layer(sequence: nn.Sequential) -> HiddenLayer | None:
     """`offset + Σ_j outer_j·relu(weights_jᵀx + bias_j)`, where the chain is that."""
     layers = [layer for layer in sequence if not isinstance(layer, (nn.Identity, nn.Flatten, nn.Dropout))]
-    if [type(layer) for layer in layers] != [nn.Linear, nn.ReLU, nn.Linear] or layers[2].out_features != 1:
+    if [type(layer) for layer in layers] != [nn.Linear, nn.ReLU, nn.Linear]:
         return None
-    first, _, last = layers
+    first, last = layers[0], layers[2]
+    if not (isinstance(first, nn.Linear) and isinstance(last, nn.Linear) and last.out_features == 1):
+        return None
     return HiddenLayer(_numbers(first.weight), _bias(first), _numbers(last.weight)[0], float(_bias(last)[0]))
 
 

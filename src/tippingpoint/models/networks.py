@@ -103,11 +103,12 @@ class Search:
                 raise InputError(f"{name}={given[name]!r} has no effect with method={search.method!r}; leave it out.")
         for name, least in {"seed": 0, "restarts": 0, "epochs": 1, "inner_steps": 1, "batch": 1}.items():
             value = getattr(search, name)
-            if not (isinstance(value, Integral) and value >= least) and not (name == "batch" and value is None):
+            whole = isinstance(value, Integral) and int(value) >= least
+            if not whole and not (name == "batch" and value is None):
                 raise InputError(f"{name}={value!r} must be a whole number, {least} or more.")
         for name in ("tolerance", "time_limit", "learning_rate", "price_rate"):
             value = getattr(search, name)
-            if not (isinstance(value, Real) and value > 0.0):
+            if not (isinstance(value, Real) and float(value) > 0.0):
                 raise InputError(f"{name}={value!r} must be a positive number.")
         return search
 
@@ -151,8 +152,8 @@ def network_oracle(
     layer = hidden_layer(layers) if layers is not None and reading.ways else None
     if search.method == "exact" and layer is None:
         raise UnsupportedError(
-            "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path', which"
-            " searches, and bounds from below where it can."
+            "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path',"
+            " which searches, and bounds from below where it can."
         )
     explorer = Explorer(scores, reading.loss, reading.kin, search.seed, search.restarts)
     setting = Setting(scores, reading.loss, explorer.now, features.names, domain.unit)
@@ -263,7 +264,7 @@ def _binary(index: IntArray, loss: Loss, device: torch.device) -> _Reading:
         if not loss.needs_crossing:
             return v
         # A score of exactly 0 is predicted as the first class: right for it, though on the boundary.
-        return torch.where((v == 0.0) & (mine < 0.0), -torch.finfo(v.dtype).tiny, v)
+        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (mine < 0.0))
 
     way = _Way(loss, -math.inf, -sign[:, None, None], np.zeros((len(sign), 1)))
     return _Reading(loss, loss.label, loss.range, pushed, (way,), Kin(index, np.zeros(len(sign))))
@@ -425,7 +426,7 @@ def _trial(module: nn.Module, features: Features, device: torch.device) -> int:
 def _check_logits(reading: _Reading, layers: nn.Sequential | None) -> None:
     """Refuse outputs that were made probabilities already, where that would give wrong numbers."""
     last = type(layers[-1]).__name__ if layers is not None and len(layers) else ""
-    soft = reading.loss.name in ("logistic",)
+    soft = reading.loss.name == "logistic"
     if (
         reading.loss.task == "classification"
         and reading.ways

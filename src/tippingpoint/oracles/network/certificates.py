@@ -5,9 +5,8 @@ A network of layers that are known one by one is a chain of affine maps `A_0, �
 - *How fast it can change at all.* Between any two points a gate is a diagonal matrix `cI + rS`, `‖S‖ ≤ 1`, where `c ± r` are
   the largest and the least slope of its activation. Expanding the product gives a Lipschitz constant never above the product of
   the norms (Combettes and Pesquet, 2020). All norms are bounded from above, none is estimated.
-- *How far it gets within a ball.* Where every gate is `max(u, pu)`, it lies between two lines over all that its input can reach
-  within the ball; put together from the output backwards they are a plane above the functional (Zhang et al., CROWN, 2018).
-  Within a ball so small that no gate can flip, the plane is the network itself.
+- *How far it gets within a ball.* A gate `max(u, pu)` lies between two lines over all that `u` can be within the ball; from the
+  output backwards they make a plane above the functional (Zhang et al., CROWN, 2018), exact in a ball where no gate can flip.
 
 The bound on the surface of a ball, and the Lipschitz constant from there on, is a bound outside the ball.
 """
@@ -19,44 +18,31 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from tippingpoint.core.arrays import FloatArray, blocks
+from tippingpoint.errors import InputError
 from tippingpoint.space import Domain
 
-SLACK = 1e-9
-"""Relative allowance on every norm and every value, far above what float64 loses in sums of thousands of terms."""
-
-ROUNDING = 1e-12
-"""Allowance on the height of a plane, as a part of the sum of the sizes of its terms."""
-
+SLACK, ROUNDING = 1e-9, 1e-12
+"""Allowances far above what float64 loses: on norms and values; on the height of planes, of the sizes of all its terms."""
 DENSE = 2**23
 """Entries up to which a matrix is written out, or an eigenvalue of it is computed: 64 MB, seconds."""
-
-CHUNK = 2**20
-"""Numbers in the largest array of a backward pass: 8 MB, which the cache holds."""
-
 RADII, RATIO = 10, 1.6
 """Balls around a sample, and from one radius to the next: a hundredfold in all; few samples need as many."""
-
 FEW = 0.05
 """Part of the gates, each counted alone, that could flip within the first ball that is not linear."""
-
-WORK = 4e12
-"""Multiplications for all balls together, a minute or two; a larger network gets fewer balls, or none."""
-
+CHUNK, WORK = 2**20, 4e12
+"""Numbers in the largest array, 8 MB; multiplications for all balls, a minute or two: a larger network gets fewer balls."""
 SMOOTH = 20.0
 """Threshold from which on the jump of a softplus, `e^-threshold`, counts as rounding."""
 
-UNWRITTEN = torch.empty(0)
-"""Stands for the numbers of a map of which only the norm is known."""
-
 Shape = tuple[int, ...]
+Kinds = tuple[type[nn.Module], ...]
 Lines = tuple[Tensor, Tensor, Tensor]
 Measure = Callable[[Tensor], Tensor]
 
@@ -66,20 +52,18 @@ class Shell:
     """Between two distances, no functional of the output exceeds a line in the distance, `offset + slope·‖s‖`."""
 
     inner: FloatArray
-    """`(n,)`, distance from."""
     outer: FloatArray
-    """`(n,)`, distance to: `inner` where a sample needs fewer shells than others, infinite in the last."""
+    """`(n,)`, distances from and to: the same where a sample needs fewer shells than others; the last has no end."""
     offset: FloatArray
-    """`(n, m)`, one a functional."""
     slope: FloatArray
-    """`(n, m)`, not negative."""
+    """`(n, m)`, one a functional; no slope is negative."""
 
 
 def reason(module: nn.Module, shape: Shape) -> str | None:
     """Why a module that takes samples of this shape has no certificate, in words; None where it has one."""
     try:
         _traced(module, shape)
-    except _RefusedError as refused:
+    except InputError as refused:
         return str(refused)
     return None
 
@@ -128,6 +112,7 @@ class _Around:
         flips, slope = self._linear()
         first = torch.nan_to_num(flips.amin(1), posinf=1.0) * (1.0 - SLACK)  # any radius will do where nothing ever flips
         radius = torch.maximum(torch.nan_to_num(flips.quantile(FEW, dim=1), posinf=0.0), RATIO * first)
+        radius = torch.where(radius > 0.0, radius, 1.0)
         yield start, self._value + self._rounding, slope
         start, offset = first, self._value + self._rounding + (slope - self._steepest).clamp(max=0.0) * first[:, None]
         for _ in range(1, balls):
@@ -143,10 +128,10 @@ class _Around:
 
     def _linear(self) -> tuple[Tensor, Tensor]:
         """How far each gate is from flipping while no other does, and the slope of the functionals until the first does."""
-        start, steps = self._network.start, self._network.affines[0]
+        start = self._network.start
         self._inputs = [self._x @ start.weight.T + start.bias]
         self._sizes = [self._x.abs() @ start.weight.abs().T + start.bias.abs()]
-        flips, slopes = [], steps.weight.T[None]
+        flips, slopes = [], self._network.affines[0].weight.T[None]
         for kink, affine in zip(self._network.kinks, self._network.affines[1:], strict=True):
             u, lengths = self._inputs[-1], torch.linalg.vector_norm(slopes, dim=1)
             flips.append(torch.where(lengths > 0.0, u.abs() / lengths, math.inf))
@@ -159,10 +144,8 @@ class _Around:
 
     def _plane(self, live: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
         """`a` and `‖β‖` of a plane above each functional of these samples, within the ball."""
-        gates: list[Lines] = []
-        for k, (kink, affine, unit) in enumerate(
-            zip(self._network.kinks, self._network.affines, self._network.units, strict=False)
-        ):
+        network, gates = self._network, list[Lines]()
+        for k, (kink, affine, unit) in enumerate(zip(network.kinks, network.affines, network.units, strict=False)):
             u, spread = self._inputs[k][live], unit * radius + ROUNDING * self._sizes[k][live]
             low, high = u - spread, u + spread
             if k > 0:
@@ -171,7 +154,7 @@ class _Around:
                 top = a + slope * radius + ROUNDING * (self._sizes[k][live].repeat(1, 2) + a.abs())
                 low, high = torch.maximum(low, -top[:, len(unit) :]), torch.minimum(high, top[:, : len(unit)])
             gates.append(_between(low, high, kink))
-        last, rows = self._network.affines[-1], self._rows[live]
+        last, rows = network.affines[-1], self._rows[live]
         a, slope = self._backward(rows @ last.weight, rows @ last.bias + self._shifts[live], live, gates)
         return a + ROUNDING * a.abs() + self._rounding[live], slope
 
@@ -187,7 +170,7 @@ class _Around:
         return a, _lengths(rows)
 
 
-def _between(low: Tensor, high: Tensor, kink: float) -> Lines:
+def _between(low: Tensor, high: Tensor, kink: Tensor) -> Lines:
     """Lines around `max(u, pu)`: below, through 0, by the smaller area; the chord above, how much steeper it is, and at 0."""
     chord = (high - kink * low) / (high - low)
     decided = (low >= 0.0) | (high <= 0.0)
@@ -202,52 +185,44 @@ def _applied(rows: Tensor, vectors: Tensor) -> Tensor:
 
 def _lengths(rows: Tensor) -> Tensor:
     """`‖row‖` from above."""
-    return torch.linalg.vector_norm(rows, dim=-1) * (1.0 + SLACK)
+    lengths: Tensor = torch.linalg.vector_norm(rows, dim=-1)
+    return lengths * (1.0 + SLACK)
 
 
 def _norm(w: Tensor) -> Tensor:
-    """`‖W‖` from above: the root of the largest eigenvalue of `WWᵀ`; where that is dear, `√(‖W‖₁‖W‖_∞)` or `‖W‖_F`."""
+    """`‖W‖` from above: the root of the largest eigenvalue of `WWᵀ`; where that is dear, `‖W‖_F`."""
     if not w.any():
         return torch.zeros((), dtype=torch.float64)
-    largest = w.abs().amax()  # squares of tiny numbers vanish
+    largest = w.abs().amax()
     w = (w if w.shape[0] <= w.shape[1] else w.T) / largest
-    if len(w) ** 2 <= DENSE:
-        norm = torch.linalg.eigvalsh(w @ w.T)[-1].sqrt()
-    else:
-        norm = torch.minimum((w.abs().sum(0).amax() * w.abs().sum(1).amax()).sqrt(), torch.linalg.vector_norm(w))
+    norm: Tensor = torch.linalg.eigvalsh(w @ w.T)[-1].sqrt() if len(w) ** 2 <= DENSE else torch.linalg.vector_norm(w)
     return largest * norm * (1.0 + SLACK)
 
 
 @dataclass(frozen=True)
 class _Affine:
-    """`Wu + b`, or only a bound on `‖W‖` where `W` is too large to be written out."""
+    """`Wu + b`; a `W` too large to be written out is a number instead, a bound on `‖W‖`."""
 
-    weight: Tensor = UNWRITTEN
-    bias: Tensor = UNWRITTEN
-    bound: Tensor | None = None
+    weight: Tensor
+    bias: Tensor
 
     @cached_property
     def norm(self) -> Tensor:
-        return _norm(self.weight) if self.bound is None else self.bound
+        return _norm(self.weight) if self.weight.ndim else self.weight
 
     def after(self, inner: _Affine) -> _Affine:
-        """`self(inner(u))`."""
-        if self.bound is not None or inner.bound is not None or len(self.weight) * inner.weight.shape[1] > DENSE:
-            return _Affine(bound=self.norm * inner.norm)
+        if not (self.weight.ndim and inner.weight.ndim and len(self.weight) * inner.weight.shape[1] <= DENSE):
+            return _Affine(self.norm * inner.norm, self.bias)
         return _Affine(self.weight @ inner.weight, self.weight @ inner.bias + self.bias)
 
 
 @dataclass(frozen=True)
 class _Gate:
-    """An activation by its slopes; `kink` is `p` where it is `max(u, pu)`. A pool keeps lengths at most: slopes -1 to 1."""
+    """An activation by its slopes; `kink` is `p` of `max(u, pu)` if `p ≤ 1`. A pool at most keeps lengths: -1 to 1."""
 
     least: float
     most: float
     kink: float | None = None
-
-
-def _leaky(p: float) -> _Gate:
-    return _Gate(min(p, 1.0), max(p, 1.0), p if p <= 1.0 else None)
 
 
 @dataclass(frozen=True)
@@ -264,7 +239,7 @@ class _Network:
         """Lipschitz constants of what enters each gate."""
         found: list[Tensor] = []
         for k, affine in enumerate(self.affines[:-1]):
-            found.append(self._expanded(affine.weight if affine.bound is None else None, affine.norm, k, found, _norm))
+            found.append(self._expanded(affine.weight, affine.norm, k, found, _norm))
         return found
 
     @cached_property
@@ -277,7 +252,7 @@ class _Network:
         """Lipschitz constants of functionals of the output."""
         return self._expanded(*_times(rows, _lengths(rows), self.affines[-1], _lengths), len(self.gates), self.norms, _lengths)
 
-    def _expanded(self, rows: Tensor | None, size: Tensor, k: int, norms: list[Tensor], measure: Measure) -> Tensor:
+    def _expanded(self, rows: Tensor, size: Tensor, k: int, norms: list[Tensor], measure: Measure) -> Tensor:
         """`‖F(c_k + r_k S)A_{k-1}(c_{k-1} + …)…A_0‖ ≤ r_k ‖F‖ L_{k-1} + c_k ‖F A_{k-1}(c_{k-1} + …)…A_0‖ ≤ …`."""
         total, share = torch.zeros_like(size), 1.0
         for gate, affine, norm in zip(self.gates[:k][::-1], self.affines[:k][::-1], norms[:k][::-1], strict=True):
@@ -289,12 +264,12 @@ class _Network:
         return total + share * size
 
     @property
-    def kinks(self) -> list[float]:
-        return [gate.kink for gate in self.gates if gate.kink is not None]
+    def kinks(self) -> list[Tensor]:
+        return [torch.tensor(g.kink, dtype=torch.float64) for g in self.gates if g.kink is not None and g.kink <= 1.0]
 
     def affordable(self, n: int, m: int) -> int:
         """How many balls to draw around every sample: none where a map is not written out, a gate no maximum of two lines."""
-        sides = [affine.weight.shape for affine in self.affines if affine.bound is None]
+        sides = [affine.weight.shape for affine in self.affines if affine.weight.ndim]
         if not self.gates or len(self.kinks) < len(self.gates) or len(sides) < len(self.affines) or 0 in sides[0]:
             return 0
         passes = [(2 * height, k) for k, (height, _) in enumerate(sides[:-1])] + [(m, len(sides))]
@@ -302,42 +277,40 @@ class _Network:
         return min(int(WORK / max(work, 1)), RADII + 1)
 
 
-def _times(rows: Tensor | None, size: Tensor, affine: _Affine, measure: Measure) -> tuple[Tensor | None, Tensor]:
-    """A product of matrices and its size, times one more; only the size where a matrix is not written out."""
-    if rows is None or affine.bound is not None or rows.shape[-2] * affine.weight.shape[1] > DENSE:
-        return None, size * affine.norm
-    return rows @ affine.weight, measure(rows @ affine.weight)
+def _times(rows: Tensor, size: Tensor, affine: _Affine, measure: Measure) -> tuple[Tensor, Tensor]:
+    """A product of matrices and its size, times one more matrix; a number for the product where one is not written out."""
+    if not (rows.ndim and affine.weight.ndim and rows.shape[-2] * affine.weight.shape[1] <= DENSE):
+        return affine.norm, size * affine.norm
+    product = rows @ affine.weight
+    return product, measure(product)
 
 
 def _network(layers: list[nn.Module], shape: Shape, domain: Domain) -> _Network:
-    affines, gates, widths = [_affine(nn.Identity(), shape, shape)], list[_Gate](), [math.prod(shape)]
+    affines, gates, widths = [_affine(nn.Identity(), shape)], list[_Gate](), [math.prod(shape)]
     for layer in layers:
         after = _after(layer, shape)
         widths.append(math.prod(after))
         if type(layer) in AFFINE:
-            affines[-1] = _affine(layer, shape, after).after(affines[-1])
+            affines[-1] = _affine(layer, shape).after(affines[-1])
         elif type(layer) in GATES:
             gates.append(GATES[type(layer)](layer))
-            affines.append(_affine(nn.Identity(), after, after))
+            affines.append(_affine(nn.Identity(), after))
         shape = after
     moves = np.flatnonzero(np.isfinite(domain.price))
     scale = torch.from_numpy(1.0 / np.sqrt(domain.price[moves]))
-    start = affines[0]
-    if start.bound is None:
-        steps = _Affine(start.weight[:, torch.from_numpy(moves)] * scale, start.bias)
-    else:
-        steps = _Affine(bound=start.bound * (scale.max() if len(moves) else 0.0))
-    return _Network(start, [steps, *affines[1:]], gates, max(widths))
+    start = affines[0].weight
+    steps = start[:, torch.from_numpy(moves)] * scale if start.ndim else start * (scale.max() if len(moves) else 0.0)
+    return _Network(affines[0], [_Affine(steps, affines[0].bias), *affines[1:]], gates, max(widths))
 
 
-def _affine(layer: nn.Module, shape: Shape, after: Shape) -> _Affine:
+def _affine(layer: nn.Module, shape: Shape) -> _Affine:
     linear, size = copy.deepcopy(layer), math.prod(shape)
     for name in {"bias", "running_mean"} & linear.state_dict().keys():
         linear.state_dict()[name].zero_()
-    if size * math.prod(after) > DENSE:
-        return _Affine(bound=_layer_norm(linear, shape))
-    unit = torch.eye(size, dtype=torch.float64).reshape(size, *shape)
-    return _Affine(linear(unit).reshape(size, -1).T, layer(torch.zeros_like(unit[:1])).flatten())
+    bias = layer(torch.zeros(1, *shape, dtype=torch.float64)).flatten()
+    if size * len(bias) > DENSE:
+        return _Affine(_layer_norm(linear, shape), bias)
+    return _Affine(linear(torch.eye(size, dtype=torch.float64).reshape(size, *shape)).reshape(size, -1).T, bias)
 
 
 def _layer_norm(linear: nn.Module, shape: Shape) -> Tensor:
@@ -347,8 +320,8 @@ def _layer_norm(linear: nn.Module, shape: Shape) -> Tensor:
         kernel = linear.weight.reshape(linear.groups, -1, linear.weight.shape[1], linear.weight[0, 0].numel())
         spans = zip(linear.kernel_size, linear.stride, linear.dilation, strict=True)
         seen = math.prod(math.ceil(k / s) if d == 1 else k for k, s, d in spans)  # how many patches a pixel is in
-        slices = torch.stack([torch.stack([_norm(w) for w in tap]).amax() for tap in kernel.permute(3, 0, 1, 2)])
-        bounds += [slices.sum(), torch.stack([_norm(w.flatten(1)) for w in kernel]).amax() * math.sqrt(seen)]
+        bounds += [torch.stack([max(_norm(w) for w in tap) for tap in kernel.permute(3, 0, 1, 2)]).sum()]
+        bounds += [max(_norm(w.flatten(1)) for w in kernel) * math.sqrt(seen)]
     for weight in linear.parameters():
         weight.abs_()
     with torch.enable_grad():
@@ -358,47 +331,34 @@ def _layer_norm(linear: nn.Module, shape: Shape) -> Tensor:
     return torch.stack([*bounds, (rows.abs().amax() * columns.abs().amax()).sqrt() * (1.0 + SLACK)]).amin()
 
 
-class _RefusedError(Exception):
-    """Why a module has no certificate."""
-
-
 @torch.no_grad()
 def _traced(module: nn.Module, shape: Shape) -> list[nn.Module]:
     """The layers one by one, in double precision on the processor; raises where one is not known."""
-    layers = list(_flat(module))
-    for layer in layers:
+    for layer in _flat(module):
         for fault in _faults(layer):
-            raise _RefusedError(f"the layer {type(layer).__name__} {fault}")
-    layers = [copy.deepcopy(layer).to("cpu", torch.float64) for layer in layers]
+            raise InputError(f"the layer {type(layer).__name__} {fault}")
+    layers = [copy.deepcopy(layer).to("cpu", torch.float64) for layer in _flat(module)]
     for layer in layers:
         shape = _after(layer, shape)
     if len(shape) > 1:
-        raise _RefusedError(f"the output of a sample has shape {shape}, not one number or one a class")
+        raise InputError(f"the output of a sample has shape {shape}, not one number or one a class")
     return layers
 
 
-def _flat(module: nn.Module) -> Iterator[nn.Module]:
-    if type(module) is nn.Sequential and not _altered(module):
-        for layer in module:
-            yield from _flat(layer)
-    else:
-        yield module
+def _flat(module: nn.Module) -> list[nn.Module]:
+    return [leaf for layer in module for leaf in _flat(layer)] if _is(module, nn.Sequential) else [module]
 
 
-def _altered(layer: nn.Module) -> bool:
-    """Hooks, as pruned and normalised weights have, and a forward of its own make a layer another than its type says."""
-    return bool(layer._forward_hooks or layer._forward_pre_hooks or "forward" in vars(layer))  # noqa: SLF001
+def _is(layer: nn.Module, *kinds: type[nn.Module]) -> TypeGuard[Any]:
+    """Whether a layer does what its type says: hooks, as pruned weights have them, or a forward of its own may do anything."""
+    return type(layer) in kinds and not (layer._forward_hooks or layer._forward_pre_hooks or "forward" in vars(layer))  # noqa: SLF001
 
 
 def _faults(layer: nn.Module) -> Iterator[str]:
-    if _altered(layer):
-        yield "has hooks or a forward of its own"
-    if type(layer) not in (*AFFINE, *GATES, *NEUTRAL):
-        yield "is not one whose slopes are known"
-    if layer.training and (isinstance(layer, _BatchNorm) or getattr(layer, "p", 0.0) > 0.0):
-        yield "is in training mode; call .eval() on the module first"
-    if isinstance(layer, _BatchNorm) and layer.running_var is None:
-        yield "has no running statistics: its samples depend on each other"
+    if not _is(layer, *AFFINE, *GATES, *NEUTRAL):
+        yield "is not one whose slopes are known, or it has hooks"
+    if getattr(layer, "running_var", 0) is None or (layer.training and (hasattr(layer, "running_var") or hasattr(layer, "p"))):
+        yield "depends on the batch or on chance; call .eval() on the module first"
     if getattr(layer, "padding_mode", "zeros") != "zeros":
         yield "pads with something else than zeros"
     if isinstance(layer, nn.MaxPool1d | nn.MaxPool2d):
@@ -415,35 +375,24 @@ def _after(layer: nn.Module, shape: Shape) -> Shape:
     """Shape of a sample after the layer, which must not mix samples: two remain two, and three remain three."""
     try:
         shapes = [layer(torch.zeros(n, *shape, dtype=torch.float64)).shape for n in (2, 3)]
-    except (RuntimeError, ValueError, IndexError, TypeError) as error:
-        raise _RefusedError(f"the layer {type(layer).__name__} does not take samples of shape {shape}") from error
+    except (RuntimeError, ValueError, IndexError, TypeError):
+        shapes = []
     if [given[:1] for given in shapes] != [(2,), (3,)]:
-        raise _RefusedError(f"the layer {type(layer).__name__} mixes samples of shape {shape}")
+        raise InputError(f"the layer {type(layer).__name__} does not take samples of shape {shape}, or mixes them")
     return tuple(shapes[0][1:])
 
 
-AFFINE: tuple[type[nn.Module], ...] = (
-    nn.Linear,
-    nn.Conv1d,
-    nn.Conv2d,
-    nn.BatchNorm1d,
-    nn.BatchNorm2d,
-    nn.AvgPool1d,
-    nn.AvgPool2d,
-)
-NEUTRAL: tuple[type[nn.Module], ...] = (nn.Flatten, nn.Unflatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d)
+AFFINE: Kinds = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.AvgPool1d, nn.AvgPool2d)
+NEUTRAL: Kinds = (nn.Flatten, nn.Unflatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d)
 GATES: dict[type[nn.Module], Callable[[Any], _Gate]] = {
     nn.ReLU: lambda _: _Gate(0.0, 1.0, 0.0),
-    nn.LeakyReLU: lambda g: _leaky(g.negative_slope),
-    nn.PReLU: lambda g: _Gate(min(g.weight.min().item(), 1.0), max(g.weight.max().item(), 1.0)),
+    nn.LeakyReLU: lambda g: _Gate(min(g.negative_slope, 1.0), max(g.negative_slope, 1.0), g.negative_slope),
     nn.ELU: lambda g: _Gate(min(g.alpha, 0.0), max(g.alpha, 1.0)),
     nn.SELU: lambda _: _Gate(0.0, 1.7581),
     nn.SiLU: lambda _: _Gate(-0.0999, 1.0999),
     nn.GELU: lambda _: _Gate(-0.13, 1.13),
-    nn.Mish: lambda _: _Gate(-0.12, 1.09),
     nn.Hardswish: lambda _: _Gate(-0.5, 1.5),
     nn.Sigmoid: lambda _: _Gate(0.0, 0.25),
-    nn.Hardsigmoid: lambda _: _Gate(0.0, 1.0 / 6.0),
     **dict.fromkeys((nn.Tanh, nn.Softplus, nn.Hardtanh, nn.ReLU6, nn.Softsign, nn.LogSigmoid), lambda _: _Gate(0.0, 1.0)),
     **dict.fromkeys((nn.MaxPool1d, nn.MaxPool2d), lambda _: _Gate(-1.0, 1.0)),
 }

@@ -98,7 +98,7 @@ class SteepnessCertifier:
     @cached_property
     def _squared(self) -> FloatArray:
         """No error is nearer than this."""
-        return np.square(np.min([way.distances() for way in self._slopes], axis=0))
+        return np.asarray(np.square(np.min([way.distances() for way in self._slopes], axis=0)))
 
     @cached_property
     def _slopes(self) -> Sequence[Slopes]:
@@ -114,7 +114,7 @@ class SteepnessCertifier:
         """The most that any step of any way can gain at a price."""
         if self.crossing:
             return np.where(self.right, np.maximum(price - self._squared, 0.0), 0.0)
-        return np.max([way.gains(price, self.losses) for way in self._slopes], axis=0)
+        return np.asarray(np.max([way.gains(price, self.losses) for way in self._slopes], axis=0))
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class GateSearch:
         bounds = Bounds(known.most.copy(), known.least.copy(), known.steps.copy())
         active = np.flatnonzero(bounds.most > self._enough(bounds, tolerance, floor))
         self._low, self._high = self._reach(price, bounds.least)
-        finite = (self._high - self._low < UNBOUNDED).all(axis=1)
+        finite = np.all(self._high - self._low < UNBOUNDED, axis=1)
         active = active[finite[active]]  # beyond the pole of a squared loss there is nothing to prove
         closed = np.full(len(bounds.most), -math.inf)
         waiting = self._evaluate(price, self._root(active), bounds)
@@ -229,7 +229,7 @@ class GateSearch:
         rising, falling = np.maximum(loose, 0.0), np.maximum(-loose, 0.0)
         alike, apart = np.maximum(self._gram, 0.0), np.maximum(-self._gram, 0.0)
         square += combine(rising @ alike, rising) + combine(falling @ alike, falling) + 2.0 * combine(rising @ apart, falling)
-        return np.sqrt(np.maximum(square, 0.0))
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
     def _root(self, rows: IntArray) -> _Nodes:
         sign = self._sign[rows]

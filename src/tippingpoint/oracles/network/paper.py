@@ -11,8 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
-from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.arrays import FloatArray, blocks, total
 from tippingpoint.core.problem import Problem
 from tippingpoint.losses import loss_named
 from tippingpoint.oracles.network.climbing import lift
@@ -47,20 +48,50 @@ class Schedule:
     price_rate: float = 0.05
 
 
-class Adam:
-    """Adam's ascent, with its published constants."""
+class _Ascent:
+    """Adam on `h·ℓ(z) - θ1·d(z, ẑ)` of every sample; it goes on where it stopped when `h` changes."""
 
-    def __init__(self, rate: float, like: FloatArray) -> None:
-        self._rate = rate
-        self._mean, self._square, self._time = np.zeros_like(like), np.zeros_like(like), 0
+    def __init__(self, setting: Setting, problem: Problem, schedule: Schedule) -> None:
+        self._scores = scores = setting.scores
+        self._rows = np.arange(scores.samples)
+        self._origin = scores.tensor(scores.points(self._rows, scores.none(self._rows)))
+        flat = self._origin.reshape(scores.samples, -1)
+        self._moves = torch.as_tensor(scores.moves, device=flat.device)
+        self._unit = torch.as_tensor(scores.unit, device=flat.device, dtype=flat.dtype)
+        self._steps = torch.zeros((scores.samples, len(scores.moves)), device=flat.device, dtype=flat.dtype)
+        self._optimiser = torch.optim.Adam([self._steps], lr=schedule.learning_rate, maximize=True)
+        self._count = 0 if math.isinf(problem.theta1) else schedule.inner_steps
+        self._theta1 = problem.theta1
+        # The 0/1 loss has no gradient; samples climb the cross-entropy instead, and are judged by the 0/1 loss.
+        self._loss = loss_named("logistic") if setting.loss.needs_crossing else setting.loss
+        self._room = None
+        if scores.bounded:
+            self._room = [torch.as_tensor(side, device=flat.device, dtype=flat.dtype) for side in scores.room(self._rows)]
 
-    def step(self, gradient: FloatArray) -> FloatArray:
-        """What to add."""
-        self._time += 1
-        self._mean += 0.1 * (gradient - self._mean)
-        self._square += 0.001 * (np.square(gradient) - self._square)
-        mean, square = self._mean / (1.0 - 0.9**self._time), self._square / (1.0 - 0.999**self._time)
-        return np.asarray(self._rate * mean / (np.sqrt(square) + 1e-8))
+    @property
+    def steps(self) -> FloatArray:
+        return np.asarray(self._steps.double().cpu().numpy())
+
+    def run(self, h: float) -> None:
+        """The inner iterations of one epoch."""
+        for _ in range(self._count):
+            gradient = torch.empty_like(self._steps)
+            for part in blocks(len(self._rows), self._scores.batch):
+                gradient[part] = self._gradient(h, part)
+            self._steps.grad = gradient
+            self._optimiser.step()
+            if self._room is not None:
+                self._steps.clamp_(*self._room)
+
+    def _gradient(self, h: float, part: slice) -> torch.Tensor:
+        steps = self._steps[part].detach().requires_grad_()
+        with torch.enable_grad():
+            moved = self._origin[part].reshape(len(steps), -1).index_add(1, self._moves, steps / self._unit)
+            v = self._scores.ask(moved.reshape(self._origin[part].shape), self._rows[part])
+            (slope,) = torch.autograd.grad(v.sum(), steps)
+        rising = h * self._loss.slope(v.detach().double().cpu().numpy())
+        pull = torch.as_tensor(rising, device=slope.device, dtype=slope.dtype)
+        return pull[:, None] * slope - 2.0 * self._theta1 * steps.detach()
 
 
 class PaperOracle(PoolOracle):
@@ -74,28 +105,24 @@ class PaperOracle(PoolOracle):
         self._progress = progress
 
     def tuned(self, problem: Problem) -> PoolOracle:
-        setting, scores = self.setting, self.setting.scores
-        rows = np.arange(scores.samples)
-        steps, h = scores.none(rows), np.array([FIRST_PRICE])
-        mover, pricer = Adam(self._schedule.learning_rate, steps), Adam(self._schedule.price_rate, h)
-        # The 0/1 loss has no gradient; samples climb the cross-entropy, as they do in the paper's experiments.
-        climbs = loss_named("logistic") if setting.loss.needs_crossing else setting.loss
+        ascent = _Ascent(self.setting, problem, self._schedule)
+        h = torch.full((1,), FIRST_PRICE, dtype=torch.float64)
+        pricer = torch.optim.Adam([h], lr=self._schedule.price_rate, maximize=True)
         trace, notes = list[float](), tuple[str, ...]()
         with progress_bar("epochs", self._schedule.epochs, show=self._progress) as tick:
             try:
                 for epoch in range(self._schedule.epochs):
-                    for _ in range(0 if math.isinf(problem.theta1) else self._schedule.inner_steps):
-                        value, slope = scores.linearised(rows, steps)
-                        gradient = h[0] * climbs.slope(value)[:, None] * slope - 2.0 * problem.theta1 * steps
-                        steps = scores.kept(rows, steps + mover.step(gradient))
-                    risk = self._risk(problem, float(h[0]), steps)
-                    trace.append(risk)
-                    h = np.maximum(h + pricer.step(np.array([problem.risk - risk])), 0.0)
+                    ascent.run(float(h))
+                    trace.append(self._risk(problem, float(h), ascent.steps))
+                    h.grad = torch.tensor([problem.risk - trace[-1]], dtype=torch.float64)
+                    pricer.step()
+                    h.clamp_(min=0.0)
                     tick(epoch + 1)
             except KeyboardInterrupt:
                 notes = (INTERRUPTED,)
+        steps = self.setting.scores.kept(np.arange(len(self._losses)), ascent.steps)
         pool = self.pool.joined(steps, self._lift(steps))
-        return PoolOracle(setting, pool, self.certificate, tuple(trace), notes)
+        return PoolOracle(self.setting, pool, self.certificate, tuple(trace), notes)
 
     def _lift(self, steps: FloatArray) -> FloatArray:
         rows = np.arange(len(steps))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks, combine
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.errors import InputError
 from tippingpoint.space import Domain
 
@@ -66,10 +66,12 @@ class Scores:
         self._shape = shape
         self._device = device
         self._dtype = input_dtype(module)
-        self._batch = batch or max(CHUNK // x.shape[1], 1)
+        self.batch = batch or max(CHUNK // x.shape[1], 1)
+        """Rows that the module sees at once."""
         self.moves = np.flatnonzero(np.isfinite(domain.price))
         """Columns that may move."""
-        self._unit = np.sqrt(domain.price[self.moves])
+        self.unit = np.sqrt(domain.price[self.moves])
+        """How long the step of a feature's unit is."""
         self._lower, self._upper = domain.lower[self.moves], domain.upper[self.moves]
         self.bounded = bool(np.isfinite(self._lower).any() or np.isfinite(self._upper).any())
         self.evaluations = 0
@@ -101,43 +103,43 @@ class Scores:
     def room(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """The least and the largest step of every feature that may move."""
         here = self._x[np.ix_(rows, self.moves)]
-        return (self._lower - here) * self._unit, (self._upper - here) * self._unit
+        return (self._lower - here) * self.unit, (self._upper - here) * self.unit
 
     def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """All features of these rows after their steps."""
         moved = self._x[rows]
-        here = moved[:, self.moves] + steps / self._unit
+        here = moved[:, self.moves] + steps / self.unit
         moved[:, self.moves] = np.clip(here, self._lower, self._upper) if self.bounded else here
         return moved
 
     def places(self, rows: IntArray) -> FloatArray:
         """Where these rows are, as steps from the origin."""
-        return np.asarray(self._x[np.ix_(rows, self.moves)] * self._unit)
+        return np.asarray(self._x[np.ix_(rows, self.moves)] * self.unit)
 
     def values(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """`v` after these steps."""
         found = np.empty(len(rows))
         with torch.no_grad():
-            for part in blocks(len(rows), self._batch):
-                inputs = self._tensor(self.points(rows[part], steps[part]))
-                found[part] = self._ask(inputs, rows[part]).double().cpu().numpy()
+            for part in blocks(len(rows), self.batch):
+                inputs = self.tensor(self.points(rows[part], steps[part]))
+                found[part] = self.ask(inputs, rows[part]).double().cpu().numpy()
         self.evaluations += len(rows)
         return self._checked(found, rows)
 
     def linearised(self, rows: IntArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`v` after these steps, and its gradient with respect to them."""
         found, gradient = np.empty(len(rows)), np.empty((len(rows), len(self.moves)))
-        for part in blocks(len(rows), self._batch):
-            inputs = self._tensor(self.points(rows[part], steps[part])).requires_grad_()
+        for part in blocks(len(rows), self.batch):
+            inputs = self.tensor(self.points(rows[part], steps[part])).requires_grad_()
             with torch.enable_grad():
-                v = self._ask(inputs, rows[part])
+                v = self.ask(inputs, rows[part])
                 slopes = torch.zeros_like(inputs)
                 if v.requires_grad:  # a constant output has no graph
                     (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
                     slopes = slopes if given is None else given
             found[part] = v.detach().double().cpu().numpy()
             flat = slopes.double().cpu().numpy().reshape(len(rows[part]), -1)
-            gradient[part] = flat[:, self.moves] / self._unit
+            gradient[part] = flat[:, self.moves] / self.unit
         self.evaluations += len(rows)
         return self._checked(found, rows), self._checked(gradient, rows)
 
@@ -148,19 +150,21 @@ class Scores:
         digits = float(np.finfo(self.dtype).eps) * float(np.abs(together).max())
         return NOISE * max(digits, float(np.abs(together - alone).max()))
 
-    def _ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
+    def ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
+        """`v` of these rows at these inputs."""
         return self._pushed(self._module(inputs), rows)
 
-    def _tensor(self, points: FloatArray) -> torch.Tensor:
+    def tensor(self, points: FloatArray) -> torch.Tensor:
+        """Points as the module takes them."""
         return torch.from_numpy(points).to(self._device, self._dtype).reshape(len(points), *self._shape)
 
     @staticmethod
     def _checked(found: FloatArray, rows: IntArray) -> FloatArray:
         if not np.isfinite(found).all():
-            bad: BoolArray = ~np.isfinite(found).reshape(len(found), -1).all(axis=1)
+            first = int(np.argwhere(~np.isfinite(found))[0, 0])
             raise InputError(
-                f"the module's loss, or its gradient, is not a number at or near row {int(rows[bad][0])}; check the module and"
-                " its loss on that row."
+                f"the module's loss, or its gradient, is not a number at or near row {int(rows[first])}; check the module and its"
+                " loss on that row."
             )
         return found
 
