@@ -107,6 +107,8 @@ class Problem:
 
     def floor(self, price: float, gain: FloatArray) -> float:
         """`g(h)` for bounds `gain ≥ e_i(λ) - λ·ℓ(ẑ_i)` at `λ = h/θ1`: a lower bound on the stability, whatever `h` is."""
+        if not np.isfinite(gain).all():
+            return -math.inf
         nothing = np.zeros_like(gain)
         # Only θ1·gain enters the value; as a cost of its own it needs no point that attains it.
         return self._weigh(price, Response(nothing, -gain, nothing)).value

@@ -9,9 +9,10 @@ from tippingpoint.losses.base import Loss
 from tippingpoint.losses.logistic import Logistic
 from tippingpoint.losses.piecewise import PiecewiseLinear, absolute, epsilon_insensitive, hinge, pinball
 from tippingpoint.losses.quadratic import Huber, Squared, SquaredHinge
+from tippingpoint.losses.rising import Rising
 from tippingpoint.losses.zero_one import ZeroOne
 
-__all__ = ["LOSSES", "Loss", "PiecewiseLinear", "loss_named"]
+__all__ = ["LOSSES", "Loss", "PiecewiseLinear", "Rising", "loss_named"]
 
 LOSSES: dict[str, Callable[..., Loss]] = {
     "zero_one": ZeroOne,

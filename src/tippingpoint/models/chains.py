@@ -42,9 +42,7 @@ def chain(module: nn.Module, inputs: torch.Tensor) -> nn.Sequential | None:
     layers = list(_flat(module)) if isinstance(module, nn.Sequential) else _traced(module)
     if layers is None:
         return None
-    sequence = nn.Sequential(*layers).train(module.training)
-    for layer in layers:  # a container of its own must not change the mode of what it holds
-        layer.train(layer.training)
+    sequence = nn.Sequential(*layers)
     try:
         with torch.no_grad():
             wanted, found = module(inputs), sequence(inputs)

@@ -35,9 +35,7 @@ class Slopes:
     Attributes
     ----------
     loss
-        `f`, increasing from `bottom` on.
-    bottom
-        Scores below it count as it: zero for a residual, whose other sign is another way.
+        `f`, which never falls.
     shells
         For every distance a line, of one or several functionals of the output.
     soft
@@ -45,7 +43,6 @@ class Slopes:
     """
 
     loss: Loss
-    bottom: float
     shells: Sequence[Shell]
     soft: bool = False
 
@@ -55,13 +52,12 @@ class Slopes:
         for shell in self.shells:
             offset, slope = self._line(shell)
             push = FreePush(np.square(slope), len(slope))
-            raised = np.maximum(offset, self.bottom)
-            reaches = [np.sqrt(reach.cost) for reach in self.loss.candidates(price, raised, push)]
+            reaches = [np.sqrt(reach.cost) for reach in self.loss.candidates(price, offset, push)]
             for distance in (shell.inner, shell.outer, *reaches):
                 with np.errstate(invalid="ignore"):
                     inside = (distance >= shell.inner) & (distance <= shell.outer) & np.isfinite(distance)
                 there = np.where(inside, distance, shell.inner)
-                level = self.loss.value(np.maximum(offset + slope * there, self.bottom))
+                level = self.loss.value(offset + slope * there)
                 most = np.maximum(most, price * (level - losses) - np.square(there))
             most[np.isinf(shell.outer) & (self.loss.ceiling(1.0) <= price * np.square(slope))] = math.inf
         return most
@@ -93,7 +89,8 @@ class SteepnessCertifier:
     right: BoolArray
     crossing: bool
 
-    by = "certified by Lipschitz constants and linear relaxations of the layers"
+    by = "Lipschitz constants and linear relaxations of the layers"
+    _known: dict[float, FloatArray] = field(default_factory=dict)
 
     @cached_property
     def _squared(self) -> FloatArray:
@@ -114,7 +111,9 @@ class SteepnessCertifier:
         """The most that any step of any way can gain at a price."""
         if self.crossing:
             return np.where(self.right, np.maximum(price - self._squared, 0.0), 0.0)
-        return np.asarray(np.max([way.gains(price, self.losses) for way in self._slopes], axis=0))
+        if price not in self._known:
+            self._known[price] = np.asarray(np.max([way.gains(price, self.losses) for way in self._slopes], axis=0))
+        return self._known[price]
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from tippingpoint.push import BoxPush, FreePush, Push
 BATCH = 2048
 """Nodes that are branched at once."""
 
-NEWTON = 14
+NEWTON = 24
 """Cap on Newton's steps over the gates; 4 to 8 are usual."""
 
 CLOSE = 1e-9
@@ -121,7 +121,9 @@ class GateSearch:
     direction, constant
         `κ` (-1 or +1) and `k` of every sample.
     loss
-        A loss that increases with the score from `floor` on.
+        A loss that never falls with the score.
+    losses
+        What every sample loses now; more than `loss` says where another way to raise it is ahead.
     room
         The least and the largest step of every feature; None where nothing is bounded.
     """
@@ -133,6 +135,7 @@ class GateSearch:
         direction: FloatArray,
         constant: FloatArray,
         loss: Loss,
+        losses: FloatArray,
         room: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         self._w = layer.weights
@@ -144,6 +147,7 @@ class GateSearch:
         self._loss = loss
         self._room = room
         self._now = self._score(np.arange(len(hidden)), hidden)
+        self._behind = losses - loss.value(self._now)
         self._scale = np.abs(self._constant) + combine(np.abs(self._sign), np.abs(hidden))
 
     def search(
@@ -258,18 +262,24 @@ class GateSearch:
         constant = self._constant[rows] - np.where(undecided, sign * chord * low, 0.0).sum(axis=1)
         gates = np.where(negative, nodes.gates, np.where(undecided, chord, nodes.state))
         best, sees, worth = gates.copy(), self._u[rows], np.full(len(rows), math.inf)
+        multiplier, swept = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
         live = np.arange(len(rows))
         for _ in range(NEWTON):
             response = self._respond(price, rows[live], gates[live], constant[live])
             self._learn(price, rows[live], gates[live], response, bounds)
-            before, value = worth[live], response.worth
-            better = live[value < before]
-            worth[better], best[better], sees[better] = value[value < before], gates[better], response.sees[value < before]
-            going = (before - value > CLOSE * np.abs(value)) & (value > bounds.least[rows[live]]) & (response.multiplier > 0.0)
-            if not going.any():
-                break
+            better = response.worth < worth[live] - CLOSE * np.abs(response.worth)
+            good = live[better]
+            worth[good], best[good] = response.worth[better], gates[good]
+            sees[good], multiplier[good] = response.sees[better], response.multiplier[better]
+            # A Newton step that fails is followed by a sweep over the gates one by one, and one that fails by nothing.
+            going = (better | ~swept[live]) & (worth[live] > bounds.least[rows[live]]) & (multiplier[live] > 0.0)
+            swept[live] = ~better
+            onwards, back = live[going & better], live[going & ~better]
+            gates[onwards] = self._newton(multiplier[onwards], sees[onwards], sign[onwards], best[onwards])
+            gates[back] = self._sweep(multiplier[back], sees[back], sign[back], best[back])
             live = live[going]
-            gates[live] = self._newton(response.multiplier[going], response.sees[going], sign[live], gates[live])
+            if not len(live):
+                break
         slack = np.where(undecided, sign * (chord * (sees - low) - np.maximum(sees, 0.0)), -1.0)
         branch = np.where(undecided.any(axis=1), slack.argmax(axis=1), UNDECIDED)
         # A child is worth no more than its parent, also where its own gates are not at their best yet.
@@ -294,7 +304,7 @@ class GateSearch:
         if math.isinf(price):
             worth = np.where(v >= 0.0, 0.0, np.where(answer.lift > 0.0, -answer.cost, -math.inf))
         else:
-            rise = self._loss.value(v) - self._loss.value(self._now[rows])
+            rise = self._loss.value(v) - self._loss.value(self._now[rows]) - self._behind[rows]
             worth = np.maximum(price * rise + answer.gain, 0.0)
         return _Response(worth, answer.cost, answer.multiplier, sees)
 
@@ -308,7 +318,8 @@ class GateSearch:
             short = value < -ROUNDING * self._scale[rows]
             worth = np.where(short, -math.inf, -np.square(stretch) * response.cost)
         else:
-            worth = price * lift(self._loss, self._now[rows], value) - response.cost
+            rise = lift(self._loss, self._now[rows], value) - self._behind[rows]
+            worth = price * rise - response.cost
         better = np.flatnonzero(worth > bounds.least[rows])
         better = better[np.argsort(worth[better], kind="stable")]  # of several for one row the best comes last, and stays
         slope = (self._sign[rows[better]] * gates[better]) @ self._w
@@ -344,3 +355,14 @@ class GateSearch:
         diagonal += np.where(free, RIDGE * diagonal.max(axis=1, keepdims=True) + np.finfo(float).tiny, 1.0)
         step = np.linalg.solve(hessian, np.where(free, gradient, 0.0)[:, :, None])[:, :, 0]
         return np.where(sign < 0.0, np.clip(gates - step, 0.0, 1.0), gates)
+
+    def _sweep(self, multiplier: FloatArray, sees: FloatArray, sign: FloatArray, gates: FloatArray) -> FloatArray:
+        """The best gate of every negative unit, one after the other, at the same multiplier."""
+        gates, sees = gates.copy(), sees.copy()
+        for j in range(gates.shape[1]):
+            stiff = multiplier * np.square(sign[:, j]) * self._gram[j, j]
+            wanted = gates[:, j] - sign[:, j] * sees[:, j] / np.where(stiff > 0.0, stiff, math.inf)
+            after = np.where(sign[:, j] < 0.0, np.clip(wanted, 0.0, 1.0), gates[:, j])
+            sees += (multiplier * sign[:, j] * (after - gates[:, j]))[:, None] * self._gram[j]
+            gates[:, j] = after
+        return gates

@@ -163,8 +163,8 @@ class Scores:
         if not np.isfinite(found).all():
             first = int(np.argwhere(~np.isfinite(found))[0, 0])
             raise InputError(
-                f"the module's loss, or its gradient, is not a number at or near row {int(rows[first])}; check the module and its"
-                " loss on that row."
+                f"the module's loss, or its gradient, is not a number at or near row {int(rows[first])}; check the module and"
+                " its loss on that row."
             )
         return found
 
