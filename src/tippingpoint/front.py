@@ -267,9 +267,10 @@ def profile(
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
         from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
         a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published
-        gradient ascent, with `epochs=`, `inner_steps=`, `learning_rate=`, `price_rate=`). Further `seed=0`, `restarts=2`,
-        `device=`, `batch=` (rows at once), `progress=` (a bar; by default on a terminal), `classes=` (labels in the order of
-        the outputs). Interrupted from the keyboard, the search ends, and what it found so far is used.
+        gradient ascent, with `epochs=`, `inner_steps=`, `learning_rate=`, `price_rate=`). Further `seed=0`, `restarts=`
+        (random starts), `certify=` ("quick", "tight" or "none": effort for the lower bound), `device=`, `batch=` (rows at
+        once), `progress=` (a bar; by default on a terminal), `classes=` (labels in the order of the outputs). Interrupted
+        from the keyboard, the search ends, and what it found so far is used.
 
     Examples
     --------

@@ -42,10 +42,10 @@ FARTHEST = 1e60
 STRIDE = 1e3
 """Largest factor by which the search goes out at once while nothing bounds it from above."""
 
-FLOOR_GRID = 2.0**0.125
-"""From one price at which responses are bounded to the next: the best of them is within a fifth of a percent of the best."""
+FLOOR_GRID = 2.0**0.0625
+"""From one price at which responses are bounded to the next; the best of them is within a twentieth of a percent."""
 
-FLOOR_STRIDE = 16
+FLOOR_STRIDE = 32
 """Steps of that grid, two octaves, with which the search for the best begins."""
 
 EVALUATIONS = 300

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -30,8 +29,11 @@ FUNCTIONS: dict[Any, Callable[[], nn.Module]] = {
 }
 """Functions of one argument that are layers by another name."""
 
-RESHAPING = (torch.flatten, torch.squeeze, "flatten", "squeeze", operator.getitem)
-"""Calls that only change the shape of what a chain ends with; the trial tells whether they did more."""
+RESHAPING = (torch.flatten, torch.squeeze, torch.reshape, "flatten", "squeeze", "reshape", "view")
+"""Calls that only change the shape; the trial tells whether they did more."""
+
+LEAVES = (nn.Linear, nn.Conv1d, nn.Conv2d)
+"""Modules that are one layer by themselves."""
 
 TRIAL_TOLERANCE = 1e-4
 """Relative difference of outputs that a faithful chain may show."""
@@ -39,7 +41,9 @@ TRIAL_TOLERANCE = 1e-4
 
 def chain(module: nn.Module, inputs: torch.Tensor) -> nn.Sequential | None:
     """The layers of a module that is a chain of them, tried out on some inputs; None where it is anything else."""
-    layers = list(_flat(module)) if isinstance(module, nn.Sequential) else _traced(module)
+    layers = [module] if not list(module.children()) and type(module) in LEAVES else _traced(module)
+    if isinstance(module, nn.Sequential):
+        layers = list(_flat(module))
     if layers is None:
         return None
     sequence = nn.Sequential(*layers)
@@ -77,7 +81,7 @@ def _traced(module: nn.Module) -> list[nn.Module] | None:
     try:
         graph = fx.Tracer().trace(module)
     except Exception:  # noqa: BLE001  # control flow, or anything else that cannot be traced
-        return [module] if isinstance(module, nn.Linear) else None
+        return None
     layers, last = list[nn.Module](), None
     for node in graph.nodes:
         if node.op == "placeholder" and last is None:
@@ -91,10 +95,12 @@ def _traced(module: nn.Module) -> list[nn.Module] | None:
             if node.op == "call_module":
                 layer = module.get_submodule(str(node.target))
                 layers += list(_flat(layer)) if isinstance(layer, nn.Sequential) else [layer]
-            elif node.target in FUNCTIONS and len(node.args) == 1:
+            elif node.target in FUNCTIONS and len(node.args) == 1 and not set(node.kwargs) - {"inplace"}:
                 layers.append(FUNCTIONS[node.target]())
+            elif node.target in ("clamp", torch.clamp) and dict(node.kwargs) == {"min": 0} and len(node.args) == 1:
+                layers.append(nn.ReLU())
             elif node.target in RESHAPING:
-                layers += [nn.Flatten()] if "flatten" in str(node.target) else []
+                layers.append(nn.Flatten())
             else:
                 return None
     return None

@@ -32,6 +32,9 @@ from tippingpoint.space import Domain
 QUICK = 10.0
 """Seconds that the default method gives to proofs of the 0/1 loss; the paper's network takes a quarter of one."""
 
+STARTS, MOST_STARTS = 2000, 8
+"""Random starts of all samples together, at every price, and the most for each; one at least."""
+
 TRIAL_ROWS = 64
 """Rows on which a module is tried out."""
 
@@ -68,7 +71,7 @@ def network_oracle(
             "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path',"
             " which searches, and bounds from below where it can."
         )
-    explorer = Explorer(scores, reading.loss, reading.kin, search.seed, search.restarts)
+    explorer = Explorer(scores, reading.loss, reading.kin, search.seed, _restarts(search, scores.samples), reading.rivals)
     setting = Setting(scores, reading.loss, explorer.now, features.names, domain.unit)
     certifier = _steepness(layers, features, domain, reading, setting, EFFORTS[search.certify])
     if reading.loss.needs_crossing:
@@ -93,7 +96,7 @@ def _crossing(
     errors = Errors.unknown(setting.scores, np.flatnonzero(setting.now < 0.0))
     pool, notes = crossed(explorer, setting, errors, progress=search.progress)
     certifier = steepness
-    if layer is not None and len(errors.rows):
+    if layer is not None and len(errors.rows) and not notes:
         limit = search.time_limit if search.method == "exact" else QUICK
         tolerance = search.tolerance if search.method == "exact" else min(search.tolerance, 1e-3)
         ways = _gates(layer, setting, features, domain, reading.ways[0], errors.rows)
@@ -106,7 +109,7 @@ def _crossing(
         squared, right = np.zeros(len(features.x)), setting.now < 0.0
         squared[right] = np.maximum(-found.most, 0.0)
         certifier = DistanceCertifier(squared, right, "nearest errors proved over the gates of the hidden layer")
-    return PathOracle(explorer, setting, pool, math.inf, certifier, notes)
+    return PathOracle(explorer, setting, pool, (math.inf,), certifier, notes)
 
 
 def _gates(layer: HiddenLayer, setting: Setting, features: Features, domain: Domain, way: Way, rows: IntArray) -> GateSearch:
@@ -142,6 +145,11 @@ def _steepness(
         return found
 
     return SteepnessCertifier(build, setting.losses, setting.now < 0.0, reading.loss.needs_crossing)
+
+
+def _restarts(search: Search, samples: int) -> int:
+    """Random starts are cheap for few samples, and few samples need them: no other has been where they could go."""
+    return search.restarts if search.restarts is not None else min(max(STARTS // samples, 1), MOST_STARTS)
 
 
 def _check_mode(module: nn.Module) -> None:

@@ -17,9 +17,13 @@ from tippingpoint.frames import read_labels, read_numbers, read_vector
 from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named
 from tippingpoint.models.labels import class_indices
 from tippingpoint.oracles.network.exploring import Kin
+from tippingpoint.oracles.network.scores import Outputs
 
 FUNCTIONALS = 2**26
 """Numbers that certificates of all classes may take; beyond it there are none."""
+
+RIVALS = 10
+"""Classes up to which searches begin towards each of them."""
 
 UserLoss = Callable[[Tensor, Tensor], Tensor]
 """A loss of the user's own: from outputs and targets to one number a row."""
@@ -49,14 +53,17 @@ class Reading:
         How `v` depends on the output; none where only the user's own function knows.
     kin
         Which samples have the same `v` at the same place.
+    rivals
+        Of many classes: for each of them, by how much it is ahead; searches begin towards every one.
     """
 
     loss: Loss
     label: str
     range: tuple[float, float]
-    pushed: Callable[[Tensor, IntArray], Tensor]
+    pushed: Outputs
     ways: Sequence[Way]
     kin: Kin | None
+    rivals: Sequence[Outputs] = ()
 
 
 def read_outputs(
@@ -91,7 +98,11 @@ def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> R
     target = torch.as_tensor(y.astype(np.float32) if y.dtype.kind == "f" else y.astype(np.int64)).to(device)
 
     def pushed(output: Tensor, rows: IntArray) -> Tensor:
-        per_sample = own(output, target[torch.as_tensor(rows, device=device)])
+        try:
+            per_sample = own(output, target[torch.as_tensor(rows, device=device)])
+        except Exception as error:
+            told = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(f"the loss fails on outputs of shape {tuple(output.shape)}: {told}") from error
         if not isinstance(per_sample, Tensor) or per_sample.shape != (len(rows),):
             shape = tuple(per_sample.shape) if isinstance(per_sample, Tensor) else type(per_sample).__name__
             raise InputError(
@@ -149,12 +160,26 @@ def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Re
         others = np.array([[k for k in range(outputs) if k != mine] for mine in range(outputs)])
         ahead = unit[others] - unit[:, None, :]
         ways = (Way(loss, ahead[index], np.zeros((len(index), outputs - 1)), soft),)
-    return Reading(loss, loss.label, loss.range, pushed, ways, Kin(index, np.zeros(len(index))))
+    rivals = [_ahead(k, own, pushed) for k in range(outputs)] if outputs <= RIVALS else []
+    return Reading(loss, loss.label, loss.range, pushed, ways, Kin(index, np.zeros(len(index))), rivals)
+
+
+def _ahead(rival: int, own: Tensor, otherwise: Outputs) -> Outputs:
+    """By how much one class is ahead of a sample's own; for its own samples, as for all classes together."""
+
+    def pushed(output: Tensor, rows: IntArray) -> Tensor:
+        mine = own[torch.as_tensor(rows, device=own.device)]
+        ahead = output[:, rival] - output.gather(1, mine[:, None])[:, 0]
+        return torch.where(mine == rival, otherwise(output, rows), ahead)
+
+    return pushed
 
 
 def _classes(labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] | None) -> IntArray:
     """Which output each label means: numbers count from 0, two labels of one score are in order, others are named."""
     wanted = max(2, outputs)
+    if classes is not None and (isinstance(classes, str) or not isinstance(classes, Sequence) or len(set(classes)) != wanted):
+        raise InputError(f"classes={classes!r} must be a list of the {wanted} labels, in the order of the outputs.")
     whole = labels.dtype.kind in "biuf" and np.array_equal(labels, np.round(labels.astype(float)))
     if classes is None and whole:
         index = labels.astype(np.intp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
@@ -27,7 +28,7 @@ class Search:
     method
         "path" (default), "exact" (proofs, for one hidden layer of ReLUs) or "paper" (the published gradient ascent).
     seed, restarts
-        Of the random starts, and how many there are.
+        Of the random starts, and how many there are at every price; by default more for fewer samples.
     device
         Where the module is to run; where it is, if None.
     batch
@@ -46,7 +47,7 @@ class Search:
 
     method: str = "path"
     seed: int = 0
-    restarts: int = 2
+    restarts: int | None = None
     device: Any = None
     batch: int | None = None
     progress: bool | None = None
@@ -81,14 +82,16 @@ class Search:
         return search
 
     def _check_numbers(self) -> None:
+        if self.progress not in (None, True, False):
+            raise InputError(f"progress={self.progress!r} must be True, False, or None for a bar where there is a terminal.")
         for name, least in {"seed": 0, "restarts": 0, "epochs": 1, "inner_steps": 1, "batch": 1}.items():
             value = getattr(self, name)
             whole = isinstance(value, Integral) and int(value) >= least
-            if not whole and not (name == "batch" and value is None):
+            if not whole and not (name in ("batch", "restarts") and value is None):
                 raise InputError(f"{name}={value!r} must be a whole number, {least} or more.")
         for name in ("tolerance", "time_limit", "learning_rate", "price_rate"):
             value = getattr(self, name)
-            if not (isinstance(value, Real) and float(value) > 0.0):
+            if not (isinstance(value, Real) and float(value) > 0.0 and (math.isfinite(value) or name == "time_limit")):
                 raise InputError(f"{name}={value!r} must be a positive number.")
 
 

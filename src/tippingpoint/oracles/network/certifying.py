@@ -50,34 +50,38 @@ class Slopes:
         """The most that any step can gain: the best place on every shell's line."""
         most = np.zeros_like(losses)
         for shell in self.shells:
-            offset, slope = self._line(shell)
-            push = FreePush(np.square(slope), len(slope))
-            reaches = [np.sqrt(reach.cost) for reach in self.loss.candidates(price, offset, push)]
-            for distance in (shell.inner, shell.outer, *reaches):
-                with np.errstate(invalid="ignore"):
-                    inside = (distance >= shell.inner) & (distance <= shell.outer) & np.isfinite(distance)
-                there = np.where(inside, distance, shell.inner)
-                level = self.loss.value(offset + slope * there)
-                most = np.maximum(most, price * (level - losses) - np.square(there))
-            most[np.isinf(shell.outer) & (self.loss.ceiling(1.0) <= price * np.square(slope))] = math.inf
+            for offset, slope in self._lines(shell):
+                most = np.maximum(most, self._best(price, losses, shell, offset, slope))
         return most
 
     def distances(self) -> FloatArray:
         """The least distance at which `v` could reach zero."""
         least = np.full(len(self.shells[0].inner), math.inf)
-        for shell in reversed(self.shells):
-            offset, slope = self._line(shell)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                there = np.where(offset >= 0.0, 0.0, np.where(slope > 0.0, -offset / slope, math.inf))
-            there = np.maximum(there, shell.inner)
-            least = np.where(there <= shell.outer, there, least)
+        for shell in self.shells:
+            for offset, slope in self._lines(shell):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    there = np.where(offset >= 0.0, 0.0, np.where(slope > 0.0, -offset / slope, math.inf))
+                there = np.maximum(there, shell.inner)
+                least = np.where(there <= shell.outer, np.minimum(least, there), least)
         return least
 
-    def _line(self, shell: Shell) -> tuple[FloatArray, FloatArray]:
-        slope = shell.slope.max(axis=1)
-        if not self.soft:
-            return shell.offset.max(axis=1), slope
-        return np.logaddexp.reduce(shell.offset, axis=1), slope
+    def _lines(self, shell: Shell) -> list[tuple[FloatArray, FloatArray]]:
+        """Lines whose losses, each for itself, bound that of `v`: of a maximum every functional's, otherwise one of all."""
+        if self.soft:
+            return [(np.logaddexp.reduce(shell.offset, axis=1), shell.slope.max(axis=1))]
+        return list(zip(shell.offset.T, shell.slope.T, strict=True))
+
+    def _best(self, price: float, losses: FloatArray, shell: Shell, offset: FloatArray, slope: FloatArray) -> FloatArray:
+        """`max λ·(f(offset + slope·r) - ℓ) - r²` over the distances of a shell."""
+        push = FreePush(np.square(slope), len(slope))
+        most = np.zeros_like(losses)
+        reaches = [np.sqrt(reach.cost) for reach in self.loss.candidates(price, offset, push)]
+        for distance in (shell.inner, shell.outer, *reaches):
+            with np.errstate(invalid="ignore"):
+                inside = (distance >= shell.inner) & (distance <= shell.outer) & np.isfinite(distance)
+            there = np.where(inside, distance, shell.inner)
+            most = np.maximum(most, price * (self.loss.value(offset + slope * there) - losses) - np.square(there))
+        return np.where(np.isinf(shell.outer) & (self.loss.ceiling(1.0) <= price * np.square(slope)), math.inf, most)
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class SteepnessCertifier:
     crossing: bool
 
     by = "Lipschitz constants and linear relaxations of the layers"
+    proves = False
     _known: dict[float, FloatArray] = field(default_factory=dict)
 
     @cached_property
@@ -101,11 +106,11 @@ class SteepnessCertifier:
     def _slopes(self) -> Sequence[Slopes]:
         return self.build()
 
-    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
-        return self, oracle.pool
-
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         return Certificate(highest_floor(problem, self.gains, _price(problem, solution)), self.by)
+
+    def proved(self, price: float, oracle: PathOracle) -> None:
+        return None
 
     def gains(self, price: float) -> FloatArray:
         """The most that any step of any way can gain at a price."""
@@ -124,11 +129,13 @@ class DistanceCertifier:
     right: BoolArray
     by: str
 
-    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
-        return self, oracle.pool
+    proves = False
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         return Certificate(highest_floor(problem, self._gains, _price(problem, solution)), self.by)
+
+    def proved(self, price: float, oracle: PathOracle) -> None:
+        return None
 
     def _gains(self, price: float) -> FloatArray:
         return np.where(self.right, np.maximum(price - self.squared, 0.0), 0.0)
@@ -148,7 +155,7 @@ class GateCertifier:
         Seconds for each question.
     fallback
         Who certifies where this does not, or not as well.
-    proved
+    known
         Bounds on gains, by price.
     """
 
@@ -156,9 +163,11 @@ class GateCertifier:
     tolerance: float
     time_limit: float
     fallback: Certifier
-    proved: tuple[tuple[float, FloatArray], ...] = field(default=())
+    known: tuple[tuple[float, FloatArray], ...] = ()
 
-    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
+    proves = True
+
+    def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
         rows = np.arange(len(oracle.losses))
         response = oracle.respond(price)
         gain = price * response.lift - response.cost
@@ -170,11 +179,11 @@ class GateCertifier:
             most = np.maximum(most, found.most)
             known = Bounds(known.most, found.least, found.steps)
         pool = oracle.learnt(known.steps)
-        return replace(self, proved=(*self.proved, (price, most))), pool
+        return replace(self, known=(*self.known, (price, most))), pool
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         best = self.fallback.certify(problem, solution)
-        for price, most in self.proved:
+        for price, most in self.known:
             if np.isfinite(most).all():
                 lower = problem.floor(price * problem.theta1, most)
                 if lower > best.lower:

@@ -7,7 +7,8 @@ them every sample is offered where *others* of its label went, since what is wro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,8 @@ from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.losses import Loss
 from tippingpoint.oracles.network.climbing import Summit, climb
 from tippingpoint.oracles.network.crossing import Errors, approach, land
-from tippingpoint.oracles.network.scores import Scores, cost
+from tippingpoint.oracles.network.cuts import Cut, suggest
+from tippingpoint.oracles.network.scores import Outputs, Scores, cost
 from tippingpoint.progress import Tick
 
 RATIO = 2.0
@@ -34,8 +36,11 @@ CROSSING = 12
 WARM = 5
 """Iterations from the best that is known at a neighbouring price."""
 
-REFERENCES = 1000
+REFERENCES = 500
 """Samples of a label whose destinations are offered to the others."""
+
+HOPE = 0.5
+"""Part of what is known that another's destination must be worth, as it stands, to begin from it."""
 
 CHUNK = 2**22
 """Distances held at once."""
@@ -71,15 +76,20 @@ class Explorer:
     seed
         Of the random starts.
     restarts
-        How many of them there are.
+        How many of them there are at every price.
+    rivals
+        Further scores, towards whose zeros searches begin too.
     """
 
-    def __init__(self, scores: Scores, loss: Loss, kin: Kin | None, seed: int, restarts: int) -> None:
+    def __init__(
+        self, scores: Scores, loss: Loss, kin: Kin | None, seed: int, restarts: int, rivals: Sequence[Outputs] = ()
+    ) -> None:
         self.scores = scores
         self.loss = loss
         self._kin = kin
         self._seed = seed
         self._restarts = restarts
+        self._rivals = [scores.by(rival) for rival in rivals]
         self._all = np.arange(scores.samples)
         self.now, slope = scores.linearised(self._all, scores.none(self._all))
         """Every sample's score where it is."""
@@ -93,15 +103,16 @@ class Explorer:
         return [self._unit * RATIO**k for k in range(high, low - 1, -1)]
 
     def scale(self, summit: Summit, warm: FloatArray | None) -> None:
-        """From where samples went at a neighbouring price (or, without one, from here and at random), then from others'."""
+        """From where samples went at the price before (at the first, from here), from where others went, and at random."""
         self._climb(summit, self._all, self.scores.none(self._all) if warm is None else warm, FIRST)
+        for rival in self._rivals if warm is None else ():
+            self._climb(summit, self._all, self._towards(rival, self._all, summit.price), FIRST)
+        for k in range(self._restarts):
+            self._climb(summit, self._all, self._around(summit.steps, k), FIRST)
         self._share(summit)
-        for k in range(self._restarts if warm is None else 0):
-            self._climb(summit, self._all, self._beside(summit.steps, k), FIRST)
-            self._share(summit)
 
     def again(self, summit: Summit, steps: FloatArray) -> None:
-        """From steps that are known to be good nearby."""
+        """From steps that are known to be good at a neighbouring price."""
         self._climb(summit, self._all, steps, WARM)
 
     def seek(self, errors: Errors, tick: Tick) -> None:
@@ -115,11 +126,13 @@ class Explorer:
     @property
     def searches(self) -> int:
         """How many starts `seek` makes."""
-        return 3 + self._restarts
+        return 3 + len(self._rivals) + self._restarts
 
     def _starts(self, errors: Errors) -> Iterator[FloatArray]:
-        """Where they are; the nearest errors of others, once and again; beside the nearest known."""
+        """Where they are; towards every rival; the nearest errors of others, once and again; beside the nearest known."""
         yield self.scores.none(errors.rows)
+        for rival in self._rivals:
+            yield self._towards(rival, errors.rows, math.inf)
         for nearest in range(2):
             yield self._nearest(errors, nearest)
         for k in range(self._restarts):
@@ -144,7 +157,7 @@ class Explorer:
         """Begin where another sample's destination is worth most."""
         if self._kin is None:
             return
-        begin = summit.steps.copy()
+        begin, promised = summit.steps.copy(), np.full(len(self._all), -np.inf)
         base = self.loss.value(self.now)
         for mine in self._groups(self._all):
             offered = self._some(mine[summit.gain[mine] > 0.0])
@@ -152,7 +165,8 @@ class Explorer:
                 prizes = summit.price * (base[offered] + summit.lift[offered])
                 chosen = self._best(mine, offered, summit.steps[offered], prizes, 0)
                 begin[mine] = self._to(mine, offered[chosen], summit.steps[offered][chosen])
-        rows = np.flatnonzero(cost(begin - summit.steps) > 0.0)
+                promised[mine] = prizes[chosen] - summit.price * base[mine] - cost(begin[mine])
+        rows = np.flatnonzero((cost(begin - summit.steps) > 0.0) & (promised > HOPE * summit.gain))
         if len(rows):
             self._climb(summit, rows, self.scores.kept(rows, begin[rows]), FIRST)
 
@@ -184,9 +198,16 @@ class Explorer:
             return places
         return places[np.linspace(0, len(places) - 1, REFERENCES).astype(np.intp)]
 
-    def _beside(self, steps: FloatArray, k: int) -> FloatArray:
+    def _towards(self, rival: Scores, rows: IntArray, price: float) -> FloatArray:
+        """The best responses of another score, as it is where the samples are."""
+        cut, _ = Cut.at(rival, rows, rival.none(rows))
+        return suggest(price, cut, self.loss, rival.room(rows) if rival.bounded else None).steps
+
+    def _around(self, steps: FloatArray, k: int) -> FloatArray:
+        """Somewhere around where samples are, as far away as they go now, and no nearer than most of them do."""
         length = np.sqrt(cost(steps))
-        return steps + self._random(np.where(length > 0.0, length, float(np.median(length))), k)
+        moved = length[length > 0.0]
+        return self._random(np.maximum(length, float(np.median(moved)) if len(moved) else 1.0), k)
 
     def _random(self, length: FloatArray, k: int) -> FloatArray:
         """Directions without preference, of these lengths; the same for the same seed and place in the search."""

@@ -162,26 +162,29 @@ class GateSearch:
     ) -> Bounds:
         """Tighten what is known until every sample's gap is below `tolerance·(|worth| + floor)`, or time is up.
 
-        `most_nodes=0` asks for the relaxation without any branching.
+        `most_nodes=0` asks for the relaxation without any branching. Interrupted from the keyboard it ends as if time were up.
         """
         bounds = Bounds(known.most.copy(), known.least.copy(), known.steps.copy())
         active = np.flatnonzero(bounds.most > self._enough(bounds, tolerance, floor))
         self._low, self._high = self._reach(price, bounds.least)
-        finite = np.all(self._high - self._low < UNBOUNDED, axis=1)
+        finite = np.all((self._high - self._low < UNBOUNDED) | (self._sign <= 0.0), axis=1)
         active = active[finite[active]]  # beyond the pole of a squared loss there is nothing to prove
-        closed = np.full(len(bounds.most), -math.inf)
-        waiting = self._evaluate(price, self._root(active), bounds)
-        bounds.nodes = len(waiting)
-        while True:
-            done = (waiting.branch == UNDECIDED) | (waiting.worth <= self._enough(bounds, tolerance, floor)[waiting.rows])
-            np.maximum.at(closed, waiting.rows[done], waiting.worth[done])
-            waiting = waiting.take(~done)
-            if not len(waiting) or time.monotonic() > deadline or bounds.nodes > most_nodes:
-                break
-            order = np.argsort(bounds.least[waiting.rows] - waiting.worth, kind="stable")
-            children = self._evaluate(price, self._children(waiting.take(order[:BATCH])), bounds)
-            bounds.nodes += len(children)
-            waiting = waiting.take(order[BATCH:]).join(children)
+        closed, waiting = np.full(len(bounds.most), -math.inf), self._root(active)
+        try:
+            waiting = self._evaluate(price, waiting, bounds)
+            bounds.nodes = len(waiting)
+            while True:
+                done = (waiting.branch == UNDECIDED) | (waiting.worth <= self._enough(bounds, tolerance, floor)[waiting.rows])
+                np.maximum.at(closed, waiting.rows[done], waiting.worth[done])
+                waiting = waiting.take(~done)
+                if not len(waiting) or time.monotonic() > deadline or bounds.nodes > most_nodes:
+                    break
+                order = np.argsort(bounds.least[waiting.rows] - waiting.worth, kind="stable")
+                children = self._evaluate(price, self._children(waiting.take(order[:BATCH])), bounds)
+                bounds.nodes += len(children)
+                waiting = waiting.take(order[BATCH:]).join(children)
+        except KeyboardInterrupt:
+            pass  # as if time were up: what is waiting bounds all that is open
         most = np.maximum(bounds.least, closed)
         np.maximum.at(most, waiting.rows, waiting.worth)
         bounds.most[active] = np.minimum(bounds.most[active], most[active])
@@ -190,7 +193,8 @@ class GateSearch:
     @staticmethod
     def _enough(bounds: Bounds, tolerance: float, floor: float) -> FloatArray:
         """The worth from which on a node is pursued."""
-        return np.where(np.isfinite(bounds.least), bounds.least + tolerance * (np.abs(bounds.least) + floor), -math.inf)
+        least = np.where(np.isfinite(bounds.least), bounds.least, 0.0)
+        return np.where(np.isfinite(bounds.least), least + tolerance * (np.abs(least) + floor), -math.inf)
 
     def _reach(self, price: float, least: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What every unit can see within a step that is worth more than the best known."""

@@ -31,17 +31,27 @@ CLOSE = 1e-4
 EXTENSIONS = 16
 """Rungs that may be added to the ladder for a threshold far away."""
 
+PROOFS = 3
+"""Cap on proofs for a question: a proof finds better atoms, better atoms move the price, and it is proved anew there."""
+
+NEAR = 0.01
+"""Relative step of the price that needs no new proof; the bound is off by the square of it."""
+
 INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 
 
 class Certifier(Protocol):
     """Who bounds the responses of a network from above, and so the stability from below."""
 
-    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
-        """A certifier for this question at its price `λ`, and the pool with what was learnt on the way."""
+    @property
+    def proves(self) -> bool:
+        """Whether it proves the responses of every question anew."""
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         """The lower bound."""
+
+    def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Pool] | None:
+        """A certifier that has proved the responses at a price, and the pool with what it learnt; None if it proves nothing."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +60,13 @@ class Uncertified:
 
     why: str
 
-    def sharpened(self, problem: Problem, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
-        return self, oracle.pool
+    proves = False
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         return Certificate(0.0, f"not certified: {self.why}")
+
+    def proved(self, price: float, oracle: PathOracle) -> None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -127,8 +139,8 @@ class PathOracle(PoolOracle):
         Who searches.
     setting
         The network.
-    pool, top
-        What was found so far, and the highest price of the ladder.
+    pool, rungs
+        What was found so far, and the prices of the ladder, upwards.
     certifier
         Who bounds from below.
     notes
@@ -140,13 +152,13 @@ class PathOracle(PoolOracle):
         explorer: Explorer,
         setting: Setting,
         pool: Pool,
-        top: float,
+        rungs: tuple[float, ...],
         certifier: Certifier,
         notes: tuple[str, ...] = (),
     ) -> None:
         super().__init__(setting, pool, "searched along a path of prices", notes=notes)
         self._explorer = explorer
-        self._top = top
+        self.rungs = rungs
         self._certifier = certifier
         self._further: dict[float, Summit] = {}
 
@@ -157,20 +169,14 @@ class PathOracle(PoolOracle):
         oracle = self
         if not self.setting.loss.needs_crossing:
             try:
-                for pool in self._reaching(problem):
-                    oracle = self._with(pool, self._certifier)
-                for pool in oracle._refined(problem):  # noqa: SLF001  # one of its own
-                    oracle = self._with(pool, self._certifier)
+                for oracle in self._searched(problem):  # noqa: B007  # the last one counts
+                    pass
             except KeyboardInterrupt:
-                return self._with(oracle.pool, self._certifier, INTERRUPTED)
-        solution = solve(replace(problem, responses=oracle))
-        if solution.status in (Status.ALREADY, Status.UNREACHABLE):
-            return oracle
-        certifier, pool = self._certifier.sharpened(problem, _price(problem, solution), oracle)
-        return self._with(pool, certifier)
+                return oracle._with(oracle.pool, notes=(*oracle.notes, INTERRUPTED))  # noqa: SLF001
+        return oracle._proved(problem) if self._certifier.proves else oracle  # noqa: SLF001
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        if math.isinf(problem.theta1):
+        if math.isinf(problem.theta1) or solution.status is Status.ALREADY:
             return super().certify(problem, solution)
         return self._certifier.certify(problem, solution)
 
@@ -180,51 +186,81 @@ class PathOracle(PoolOracle):
         kept = scores.kept(rows, steps)
         return self.pool.joined(kept, lift(self.setting.loss, self.setting.now, scores.values(rows, kept)))
 
-    def _reaching(self, problem: Problem) -> Iterator[Pool]:
-        """Pools of more and more rungs, until the threshold's price lies within them."""
-        pool, top, rows = self.pool, self._top, np.arange(len(self._losses))
-        for _ in range(EXTENSIONS):
-            solution = solve(replace(problem, responses=self._with(pool, self._certifier)))
-            if solution.status is Status.ALREADY:
-                return
-            if solution.status is Status.ATTAINED and _price(problem, solution) < top:
-                return
-            before, top = top, top * RATIO
-            if top not in self._further:
-                self._further[top] = Summit.foot(top, self.setting.scores)
-                self._explorer.scale(self._further[top], pool.places(before, rows))
-            pool = pool.joined(self._further[top].steps, self._further[top].lift)
-            yield pool
+    def _searched(self, problem: Problem) -> Iterator[PathOracle]:
+        """Oracles of more and more rungs, until the threshold's price lies within them; then with searches at that price.
 
-    def _refined(self, problem: Problem) -> Iterator[Pool]:
-        """Pools with a search more, at prices that close in on where the risk of the responses meets the threshold.
-
-        The pool's own price would be a tie between two of its atoms. The risk of fresh responses is smooth in the price,
-        so secants find its root in three or four searches.
+        The pool's own price is a tie between two of its atoms. The risk of fresh responses is smooth in the price, so
+        secants find its root in three or four searches.
         """
-        pool, rows = self.pool, np.arange(len(self._losses))
-        solution = solve(replace(problem, responses=self))
+        oracle, rows = self, np.arange(len(self._losses))
+        for _ in range(EXTENSIONS):
+            solution = solve(replace(problem, responses=oracle))
+            top = oracle.rungs[-1]
+            inside = solution.status is Status.ATTAINED and _price(problem, solution) < top
+            if inside or solution.status is Status.ALREADY:
+                break
+            higher = self._higher(oracle, top)
+            oracle = oracle._with(oracle.pool.joined(higher.steps, higher.lift), rungs=(*oracle.rungs, higher.price))
+            yield oracle
         if solution.status is not Status.ATTAINED:
             return
         price, before = _price(problem, solution), (0.0, -problem.wanted)
         for _ in range(ROUNDS):
             summit = Summit.foot(price, self.setting.scores)
-            known = pool.places(price, rows)
-            summit.learn(rows, known, pool.respond(price).lift)
+            known = oracle.pool.places(price, rows)
+            summit.learn(rows, known, oracle.respond(price).lift)
             self._explorer.again(summit, known)
-            pool = pool.joined(summit.steps, summit.lift)
-            yield pool
-            fresh = replace(problem, responses=self._with(pool, self._certifier))
-            excess = fresh.evaluate(price * problem.theta1).excess
-            rise = excess - before[1]
-            after = price - excess * (price - before[0]) / rise if rise * (price - before[0]) > 0.0 else price
+            oracle = oracle._with(oracle.pool.joined(summit.steps, summit.lift))  # noqa: SLF001  # one of its own
+            yield oracle
+            excess = replace(problem, responses=oracle).evaluate(price * problem.theta1).excess
+            rise, run = excess - before[1], price - before[0]
+            after = price - excess * run / rise if rise * run > 0.0 else price
             after = min(max(after, price / RATIO), price * RATIO)
             if abs(after - price) <= CLOSE * price:
                 return
             price, before = after, (price, excess)
 
-    def _with(self, pool: Pool, certifier: Certifier, *notes: str) -> PathOracle:
-        return PathOracle(self._explorer, self.setting, pool, self._top, certifier, (*self._notes, *notes))
+    def _higher(self, oracle: PathOracle, top: float) -> Summit:
+        """The rung above the highest; the same whoever asks for it, so it is kept."""
+        price = top * RATIO
+        if price not in self._further:
+            summit = Summit.foot(price, self.setting.scores)
+            self._explorer.scale(summit, oracle.pool.places(top, np.arange(len(self._losses))))
+            self._further[price] = summit
+        return self._further[price]
+
+    def _proved(self, problem: Problem) -> PathOracle:
+        """This oracle after proofs at the price of the question, with what they learnt."""
+        oracle, before = self, math.nan
+        for _ in range(PROOFS):
+            found = None
+            solution = solve(replace(problem, responses=oracle))
+            price = _price(problem, solution)
+            if solution.status is Status.ATTAINED and not abs(price - before) <= NEAR * price:
+                found = oracle._certifier.proved(price, oracle)
+            if found is None:
+                break
+            certifier, pool = found
+            oracle, before = oracle._with(pool, certifier=certifier), price
+        return oracle
+
+    def _with(
+        self,
+        pool: Pool,
+        *,
+        rungs: tuple[float, ...] | None = None,
+        certifier: Certifier | None = None,
+        notes: tuple[str, ...] | None = None,
+    ) -> PathOracle:
+        """The same, but for what is given."""
+        return PathOracle(
+            self._explorer,
+            self.setting,
+            pool,
+            self.rungs if rungs is None else rungs,
+            self._certifier if certifier is None else certifier,
+            self._notes if notes is None else notes,
+        )
 
 
 def explored(explorer: Explorer, setting: Setting, certifier: Certifier, *, progress: bool | None) -> PathOracle:
@@ -245,7 +281,7 @@ def explored(explorer: Explorer, setting: Setting, certifier: Certifier, *, prog
         if notes:  # a summit may have been left between its steps and its lift
             gained = lift(setting.loss, setting.now, setting.scores.values(rows, summit.steps))
         pool = pool.joined(summit.steps, gained)
-    return PathOracle(explorer, setting, pool, ladder[0], certifier, notes)
+    return PathOracle(explorer, setting, pool, tuple(reversed(ladder)), certifier, notes)
 
 
 def crossed(explorer: Explorer, setting: Setting, errors: Errors, *, progress: bool | None) -> tuple[Pool, tuple[str, ...]]:

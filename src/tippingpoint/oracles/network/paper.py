@@ -54,7 +54,7 @@ class _Ascent:
     def __init__(self, setting: Setting, problem: Problem, schedule: Schedule) -> None:
         self._scores = scores = setting.scores
         self._rows = np.arange(scores.samples)
-        self._origin = scores.tensor(scores.points(self._rows, scores.none(self._rows)))
+        self._origin = scores.inputs(self._rows, scores.none(self._rows))
         flat = self._origin.reshape(scores.samples, -1)
         self._moves = torch.as_tensor(scores.moves, device=flat.device)
         self._unit = torch.as_tensor(scores.unit, device=flat.device, dtype=flat.dtype)

@@ -6,7 +6,9 @@ are counted in units of distance: a step `s` moves feature j by `s_j/√c_j`, an
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,10 +76,21 @@ class Scores:
         """How long the step of a feature's unit is."""
         self._lower, self._upper = domain.lower[self.moves], domain.upper[self.moves]
         self.bounded = bool(np.isfinite(self._lower).any() or np.isfinite(self._upper).any())
+        self._whole = len(self.moves) == x.shape[1]
+        self._priced = bool((self.unit != 1.0).any())
+        self._columns = torch.as_tensor(self.moves, device=device)
+        self._origin = torch.from_numpy(x).to(device, self._dtype)
+        self._bounds = tuple(torch.as_tensor(side).to(self._origin) for side in (self._lower, self._upper))
         self.evaluations = 0
         """How many times a sample was seen by the module."""
         self.rounding = self._noise()
         """A score must pass zero by more than this to count: the last digits depend on how many rows are asked at once."""
+
+    def by(self, pushed: Outputs) -> Scores:
+        """The same module, data and domain, with another score."""
+        other = copy.copy(self)
+        other._pushed = pushed  # noqa: SLF001  # a copy of itself
+        return other
 
     @property
     def samples(self) -> int:
@@ -87,6 +100,10 @@ class Scores:
     def dtype(self) -> np.dtype[Any]:
         """What steps are kept as: the module's own precision."""
         return np.dtype(np.float64 if self._dtype == torch.float64 else np.float32)
+
+    @cached_property
+    def _places(self) -> FloatArray:
+        return np.asarray(self._x[:, self.moves] * self.unit)
 
     def none(self, rows: IntArray) -> FloatArray:
         """The step of those who stay."""
@@ -102,26 +119,27 @@ class Scores:
 
     def room(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """The least and the largest step of every feature that may move."""
-        here = self._x[np.ix_(rows, self.moves)]
-        return (self._lower - here) * self.unit, (self._upper - here) * self.unit
+        here = self._places[rows]
+        return self._lower * self.unit - here, self._upper * self.unit - here
 
     def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
-        """All features of these rows after their steps."""
-        moved = self._x[rows]
-        here = moved[:, self.moves] + steps / self.unit
-        moved[:, self.moves] = np.clip(here, self._lower, self._upper) if self.bounded else here
-        return moved
+        """All features of these rows after their steps: what moved as the module sees it, the rest as it was given."""
+        shown = self._x[rows]
+        seen = self.inputs(rows, steps).reshape(len(rows), -1)[:, self._columns].double().cpu().numpy()
+        seen = np.clip(seen, self._lower, self._upper) if self.bounded else seen
+        shown[:, self.moves] = np.where(steps == 0.0, shown[:, self.moves], seen)
+        return shown
 
     def places(self, rows: IntArray) -> FloatArray:
         """Where these rows are, as steps from the origin."""
-        return np.asarray(self._x[np.ix_(rows, self.moves)] * self.unit)
+        return np.asarray(self._places[rows])
 
     def values(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """`v` after these steps."""
         found = np.empty(len(rows))
         with torch.no_grad():
             for part in blocks(len(rows), self.batch):
-                inputs = self.tensor(self.points(rows[part], steps[part]))
+                inputs = self.inputs(rows[part], steps[part])
                 found[part] = self.ask(inputs, rows[part]).double().cpu().numpy()
         self.evaluations += len(rows)
         return self._checked(found, rows)
@@ -130,18 +148,29 @@ class Scores:
         """`v` after these steps, and its gradient with respect to them."""
         found, gradient = np.empty(len(rows)), np.empty((len(rows), len(self.moves)))
         for part in blocks(len(rows), self.batch):
-            inputs = self.tensor(self.points(rows[part], steps[part])).requires_grad_()
+            inputs = self.inputs(rows[part], steps[part]).requires_grad_()
             with torch.enable_grad():
                 v = self.ask(inputs, rows[part])
-                slopes = torch.zeros_like(inputs)
-                if v.requires_grad:  # a constant output has no graph
-                    (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
-                    slopes = slopes if given is None else given
+                if not v.requires_grad:
+                    raise InputError("the module's output has no gradient with respect to X; it must not detach it.")
+                (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
+                slopes = torch.zeros_like(inputs) if given is None else given
             found[part] = v.detach().double().cpu().numpy()
-            flat = slopes.double().cpu().numpy().reshape(len(rows[part]), -1)
-            gradient[part] = flat[:, self.moves] / self.unit
+            flat = slopes.reshape(len(inputs), -1)
+            gradient[part] = (flat if self._whole else flat[:, self._columns]).cpu().numpy()
+        if self._priced:
+            gradient /= self.unit
         self.evaluations += len(rows)
         return self._checked(found, rows), self._checked(gradient, rows)
+
+    def inputs(self, rows: IntArray, steps: FloatArray) -> torch.Tensor:
+        """These rows after their steps, as the module takes them."""
+        moved = torch.from_numpy(steps / self.unit if self._priced else steps).to(self._origin)
+        places = self._origin[torch.from_numpy(rows).to(self._device)]
+        moved = places.add_(moved) if self._whole else places.index_add_(1, self._columns, moved)
+        if self.bounded:
+            moved[:, self._columns] = moved[:, self._columns].clamp(*self._bounds)
+        return moved.reshape(len(rows), *self._shape)
 
     def _noise(self) -> float:
         some = np.linspace(0, len(self._x) - 1, min(TRIAL, len(self._x))).astype(np.intp)
@@ -153,10 +182,6 @@ class Scores:
     def ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
         """`v` of these rows at these inputs."""
         return self._pushed(self._module(inputs), rows)
-
-    def tensor(self, points: FloatArray) -> torch.Tensor:
-        """Points as the module takes them."""
-        return torch.from_numpy(points).to(self._device, self._dtype).reshape(len(points), *self._shape)
 
     @staticmethod
     def _checked(found: FloatArray, rows: IntArray) -> FloatArray:
