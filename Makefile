@@ -17,6 +17,7 @@ test: $(DEV)/installed
 
 bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/hinge.py
+	$(DEV)/bin/python benchmarks/network.py
 
 $(CORE)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(CORE)
@@ -25,7 +26,7 @@ $(CORE)/installed: pyproject.toml constraints.txt
 
 $(DEV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DEV)
-	$(DEV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,polars,parquet]'
+	$(DEV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,polars,parquet,torch]'
 	@touch $@
 
 clean:

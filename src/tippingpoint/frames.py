@@ -166,10 +166,13 @@ def _from_frame(frame: Any, data: Any) -> Features:
             raise InputError(
                 f"X[{name!r}] is of type {column.dtype}, not a number; encode it (for example with OneHotEncoder) or drop it."
             )
-        if column.null_count():
+        try:
+            x[:, j] = column.to_numpy()
+        except (TypeError, ValueError):  # what is missing from a nullable column is no number
+            x[:, j] = math.nan
+        if np.isnan(x[:, j]).any() and column.null_count():  # counting is slow, so only where there is something to count
             row = int(np.flatnonzero(column.is_null().to_numpy())[0])
             raise InputError(f"X[{index[row]!r}, {name!r}] is missing: every value must be finite; impute or drop the row.")
-        x[:, j] = column.to_numpy()
     return Features(x, tuple(names), index, backend, data, x.shape[1:])
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tippingpoint.datasets.acs import acs_income
+
+__all__ = ["acs_income", "breast_cancer"]
+
 
 def breast_cancer() -> tuple[Any, Any]:
     """Wisconsin breast cancer, 569 tumours × 30 measurements, as it ships inside scikit-learn.
