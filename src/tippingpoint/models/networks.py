@@ -32,8 +32,8 @@ from tippingpoint.space import Domain
 QUICK = 10.0
 """Seconds that the default method gives to proofs of the 0/1 loss; the paper's network takes a quarter of one."""
 
-STARTS, MOST_STARTS = 2000, 8
-"""Random starts of all samples together, at every price, and the most for each; one at least."""
+STARTS, MOST_STARTS = 1000, 8
+"""Random starts of all samples together, at every price, and the most for each."""
 
 TRIAL_ROWS = 64
 """Rows on which a module is tried out."""
@@ -71,7 +71,9 @@ def network_oracle(
             "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path',"
             " which searches, and bounds from below where it can."
         )
-    explorer = Explorer(scores, reading.loss, reading.kin, search.seed, _restarts(search, scores.samples), reading.rivals)
+    explorer = Explorer(
+        scores, reading.loss, reading.kin, search.seed, _restarts(search, reading, scores.samples), reading.rivals
+    )
     setting = Setting(scores, reading.loss, explorer.now, features.names, domain.unit)
     certifier = _steepness(layers, features, domain, reading, setting, EFFORTS[search.certify])
     if reading.loss.needs_crossing:
@@ -147,9 +149,11 @@ def _steepness(
     return SteepnessCertifier(build, setting.losses, setting.now < 0.0, reading.loss.needs_crossing)
 
 
-def _restarts(search: Search, samples: int) -> int:
-    """Random starts are cheap for few samples, and few samples need them: no other has been where they could go."""
-    return search.restarts if search.restarts is not None else min(max(STARTS // samples, 1), MOST_STARTS)
+def _restarts(search: Search, reading: Reading, samples: int) -> int:
+    """Random starts are cheap for few samples, and where few have been where others could go they are needed."""
+    if search.restarts is not None:
+        return search.restarts
+    return max(min(STARTS // samples, MOST_STARTS), int(reading.kin is None))
 
 
 def _check_mode(module: nn.Module) -> None:

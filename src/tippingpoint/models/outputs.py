@@ -16,7 +16,6 @@ from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.frames import read_labels, read_numbers, read_vector
 from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named
 from tippingpoint.models.labels import class_indices
-from tippingpoint.oracles.network.exploring import Kin
 from tippingpoint.oracles.network.scores import Outputs
 
 FUNCTIONALS = 2**26
@@ -52,7 +51,7 @@ class Reading:
     ways
         How `v` depends on the output; none where only the user's own function knows.
     kin
-        Which samples have the same `v` at the same place.
+        The label of every sample, where samples of the same have the same `v` at the same place.
     rivals
         Of many classes: for each of them, by how much it is ahead; searches begin towards every one.
     """
@@ -62,7 +61,7 @@ class Reading:
     range: tuple[float, float]
     pushed: Outputs
     ways: Sequence[Way]
-    kin: Kin | None
+    kin: IntArray | None
     rivals: Sequence[Outputs] = ()
 
 
@@ -123,8 +122,7 @@ def _regression(target: FloatArray, loss: Loss, device: torch.device) -> Reading
 
     one, each = np.ones((len(target), 1, 1)), target[:, None]
     ways = (Way(Rising(loss), -one, each), Way(Rising(loss.mirrored()), one, -each))
-    kin = Kin(np.zeros(len(target), dtype=np.intp), target)
-    return Reading(loss, loss.label, loss.range, pushed, ways, kin)
+    return Reading(loss, loss.label, loss.range, pushed, ways, None)
 
 
 def _binary(index: IntArray, loss: Loss, device: torch.device) -> Reading:
@@ -140,7 +138,7 @@ def _binary(index: IntArray, loss: Loss, device: torch.device) -> Reading:
         return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (mine < 0.0))
 
     way = Way(loss, -sign[:, None, None], np.zeros((len(sign), 1)))
-    return Reading(loss, loss.label, loss.range, pushed, (way,), Kin(index, np.zeros(len(sign))))
+    return Reading(loss, loss.label, loss.range, pushed, (way,), index)
 
 
 def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Reading:
@@ -161,7 +159,7 @@ def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Re
         ahead = unit[others] - unit[:, None, :]
         ways = (Way(loss, ahead[index], np.zeros((len(index), outputs - 1)), soft),)
     rivals = [_ahead(k, own, pushed) for k in range(outputs)] if outputs <= RIVALS else []
-    return Reading(loss, loss.label, loss.range, pushed, ways, Kin(index, np.zeros(len(index))), rivals)
+    return Reading(loss, loss.label, loss.range, pushed, ways, index, rivals)
 
 
 def _ahead(rival: int, own: Tensor, otherwise: Outputs) -> Outputs:

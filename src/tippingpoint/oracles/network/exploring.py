@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,22 +20,22 @@ from tippingpoint.oracles.network.cuts import Cut, suggest
 from tippingpoint.oracles.network.scores import Outputs, Scores, cost
 from tippingpoint.progress import Tick
 
-RATIO = 2.0
+RATIO = 4.0
 """From one price of the ladder to the next."""
 
-RUNGS = (-1, 5)
-"""The ladder, in powers of `RATIO` from the price at which a typical sample moves its score by one half."""
+RUNGS, HIGHEST = 4, 32.0
+"""How many there are, and the highest, in units of the price at which a typical sample moves its score by one half."""
 
-FIRST = 6
+FIRST = 4
 """Iterations from a start that is not known to be any good; most have settled by then, and the others are taken up again."""
 
 CROSSING = 12
 """The same for nearest errors, which nothing takes up again."""
 
-WARM = 5
-"""Iterations from the best that is known at a neighbouring price."""
+WARM, WARMER = 5, 3
+"""Iterations from the best that is known at a neighbouring price, and from there at one nearly the same."""
 
-REFERENCES = 500
+REFERENCES = 250
 """Samples of a label whose destinations are offered to the others."""
 
 HOPE = 0.5
@@ -44,22 +43,6 @@ HOPE = 0.5
 
 CHUNK = 2**22
 """Distances held at once."""
-
-
-@dataclass(frozen=True)
-class Kin:
-    """Which samples can learn from each other.
-
-    Attributes
-    ----------
-    group
-        Samples of the same group have the same score at the same place.
-    offset
-        Added to that score for each; targets of a regression differ by it.
-    """
-
-    group: IntArray
-    offset: FloatArray
 
 
 class Explorer:
@@ -72,7 +55,8 @@ class Explorer:
     loss
         What it is judged by.
     kin
-        Who can learn from whom; None where nobody can.
+        The label of every sample: those of the same lose the same at the same place, so they can learn from each other. None
+        where nobody can.
     seed
         Of the random starts.
     restarts
@@ -82,7 +66,7 @@ class Explorer:
     """
 
     def __init__(
-        self, scores: Scores, loss: Loss, kin: Kin | None, seed: int, restarts: int, rivals: Sequence[Outputs] = ()
+        self, scores: Scores, loss: Loss, kin: IntArray | None, seed: int, restarts: int, rivals: Sequence[Outputs] = ()
     ) -> None:
         self.scores = scores
         self.loss = loss
@@ -99,8 +83,7 @@ class Explorer:
 
     def ladder(self) -> list[float]:
         """Prices that a profile is made of, from the highest down."""
-        low, high = RUNGS
-        return [self._unit * RATIO**k for k in range(high, low - 1, -1)]
+        return [HIGHEST * self._unit / RATIO**k for k in range(RUNGS)]
 
     def scale(self, summit: Summit, warm: FloatArray | None) -> None:
         """From where samples went at the price before (at the first, from here), from where others went, and at random."""
@@ -111,9 +94,9 @@ class Explorer:
             self._climb(summit, self._all, self._around(summit.steps, k), FIRST)
         self._share(summit)
 
-    def again(self, summit: Summit, steps: FloatArray) -> None:
-        """From steps that are known to be good at a neighbouring price."""
-        self._climb(summit, self._all, steps, WARM)
+    def again(self, summit: Summit, steps: FloatArray, *, near: bool) -> None:
+        """From steps that are known to be good at a neighbouring price, or at one nearly the same."""
+        self._climb(summit, self._all, steps, WARMER if near else WARM)
 
     def seek(self, errors: Errors, tick: Tick) -> None:
         """The nearest errors of samples that are right."""
@@ -189,7 +172,7 @@ class Explorer:
     def _groups(self, rows: IntArray) -> Iterator[IntArray]:
         """Positions among `rows` of those that belong together."""
         assert self._kin is not None
-        group = self._kin.group[rows]
+        group = self._kin[rows]
         for one in np.unique(group):
             yield np.flatnonzero(group == one)
 

@@ -18,15 +18,15 @@ from tippingpoint.oracles.base import Certificate, Oracle
 from tippingpoint.oracles.network.climbing import Summit, lift
 from tippingpoint.oracles.network.crossing import Errors
 from tippingpoint.oracles.network.exploring import RATIO, Explorer
-from tippingpoint.oracles.network.pool import Pool
+from tippingpoint.oracles.network.pool import Between, Pool
 from tippingpoint.oracles.network.scores import Scores
 from tippingpoint.progress import progress_bar
 
 ROUNDS = 8
 """Cap on searches at the price of a question; three to five are usual."""
 
-CLOSE = 1e-4
-"""Relative step of the price at which the rounds end; the stability is off by the square of it."""
+CLOSE = 2e-3
+"""Relative distance from the price of a question at which the rounds end; the stability is off by the square of it."""
 
 EXTENSIONS = 16
 """Rungs that may be added to the ladder for a threshold far away."""
@@ -189,10 +189,10 @@ class PathOracle(PoolOracle):
     def _searched(self, problem: Problem) -> Iterator[PathOracle]:
         """Oracles of more and more rungs, until the threshold's price lies within them; then with searches at that price.
 
-        The pool's own price is a tie between two of its atoms. The risk of fresh responses is smooth in the price, so
-        secants find its root in three or four searches.
+        The pool's own price is a tie between two of its atoms. The risk of fresh responses is smooth in the price, so a
+        cubic tells where to begin, and secants find where it meets the threshold.
         """
-        oracle, rows = self, np.arange(len(self._losses))
+        oracle = self
         for _ in range(EXTENSIONS):
             solution = solve(replace(problem, responses=oracle))
             top = oracle.rungs[-1]
@@ -204,21 +204,36 @@ class PathOracle(PoolOracle):
             yield oracle
         if solution.status is not Status.ATTAINED:
             return
-        price, before = _price(problem, solution), (0.0, -problem.wanted)
+        solution = solve(replace(problem, responses=Between(oracle.pool, oracle.rungs, self._losses)))
+        price, steepness = _price(problem, solution), problem.theta1 * solution.left.curvature
+        seen = [(0.0, -problem.wanted)]
         for _ in range(ROUNDS):
-            summit = Summit.foot(price, self.setting.scores)
-            known = oracle.pool.places(price, rows)
-            summit.learn(rows, known, oracle.respond(price).lift)
-            self._explorer.again(summit, known)
-            oracle = oracle._with(oracle.pool.joined(summit.steps, summit.lift))  # noqa: SLF001  # one of its own
+            oracle = self._with_search(oracle, price, first=len(seen) == 1)
             yield oracle
             excess = replace(problem, responses=oracle).evaluate(price * problem.theta1).excess
-            rise, run = excess - before[1], price - before[0]
-            after = price - excess * run / rise if rise * run > 0.0 else price
-            after = min(max(after, price / RATIO), price * RATIO)
-            if abs(after - price) <= CLOSE * price:
+            before, missed = seen[-1]
+            if len(seen) > 1 or steepness <= 0.0:
+                steepness = (excess - missed) / (price - before)
+            step = -excess / steepness if steepness > 0.0 else 0.0
+            near = abs(step) <= CLOSE * price
+            enclosed = any(other * excess <= 0.0 and abs(at - price) <= 4.0 * CLOSE * price for at, other in seen)
+            if step == 0.0 or (near and enclosed):
                 return
-            price, before = after, (price, excess)
+            seen.append((price, excess))
+            # Atoms from both sides of the root mix well: once it is near, look from beyond it.
+            price += 2.0 * step if near else min(max(step, price / RATIO - price), price * RATIO - price)
+
+    def _with_search(self, oracle: PathOracle, price: float, *, first: bool) -> PathOracle:
+        """An oracle with what a search at a price finds."""
+        rows = np.arange(len(self._losses))
+        summit = Summit.foot(price, self.setting.scores)
+        known = oracle.pool.places(price, rows)
+        summit.learn(rows, known, oracle.respond(price).lift)
+        above = [rung for rung in oracle.rungs if rung > price]
+        if first and above:  # what is best on the rung above may lead to what is best here
+            self._explorer.again(summit, oracle.pool.places(min(above), rows), near=False)
+        self._explorer.again(summit, known, near=True)
+        return oracle._with(oracle.pool.joined(summit.steps, summit.lift))
 
     def _higher(self, oracle: PathOracle, top: float) -> Summit:
         """The rung above the highest; the same whoever asks for it, so it is kept."""
