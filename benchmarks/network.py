@@ -46,7 +46,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 }
 """Adam's rates for the samples and for the price; of those tried, the ones that need the fewest epochs."""
 
-MOST_EPOCHS = 600
+MOST_EPOCHS = 300
 """Where the search for enough epochs gives up."""
 
 MIXES = [k / 10 for k in range(11)]
@@ -134,9 +134,7 @@ def smooth(setup: Setup) -> list[Line]:
         trial = once(method="paper", epochs=MOST_EPOCHS, **schedule)
         off = np.abs(np.array(trial.trace) / RISK - 1.0) > WITHIN
         enough = min(int(np.flatnonzero(off).max(initial=-1)) + 2, MOST_EPOCHS)
-        seconds, paper = timed(
-            lambda once=once, enough=enough, schedule=schedule: once(method="paper", epochs=enough, **schedule)
-        )
+        seconds, paper = timed(partial(once, method="paper", epochs=enough, **schedule))
         algorithm = "Algorithm 1" if divergence == "kl" else "Algorithm 2"
         faster, apart = seconds / lines[-2].seconds, path.value / paper.value - 1.0
         told = f"{enough} epochs, risk {paper.trace[-1]:.3f}; path {faster:.0f}x faster, its R {apart:+.2%}"

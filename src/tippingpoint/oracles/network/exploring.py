@@ -138,8 +138,6 @@ class Explorer:
 
     def _share(self, summit: Summit) -> None:
         """Begin where another sample's destination is worth most."""
-        if self._kin is None:
-            return
         begin, promised = summit.steps.copy(), np.full(len(self._all), -np.inf)
         base = self.loss.value(self.now)
         for mine in self._groups(self._all):
@@ -170,9 +168,8 @@ class Explorer:
         return self.scores.places(others) + steps - self.scores.places(rows)
 
     def _groups(self, rows: IntArray) -> Iterator[IntArray]:
-        """Positions among `rows` of those that belong together."""
-        assert self._kin is not None
-        group = self._kin[rows]
+        """Positions among `rows` of those that belong together; nothing where nobody does."""
+        group = rows[:0] if self._kin is None else self._kin[rows]
         for one in np.unique(group):
             yield np.flatnonzero(group == one)
 

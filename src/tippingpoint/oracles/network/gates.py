@@ -49,6 +49,9 @@ SECANTS = 4
 ROUNDING = 1e-13
 """Part of the size of a score that counts as nothing when it is compared with zero."""
 
+FARTHEST = 1e100
+"""An error at a squared distance beyond this is none."""
+
 UNBOUNDED = 1e150
 """Steps beyond this are as good as infinite."""
 
@@ -271,7 +274,8 @@ class GateSearch:
         for _ in range(NEWTON):
             response = self._respond(price, rows[live], gates[live], constant[live])
             self._learn(price, rows[live], gates[live], response, bounds)
-            better = response.worth < worth[live] - CLOSE * np.abs(response.worth)
+            size = np.where(np.isfinite(response.worth), np.abs(response.worth), 0.0)
+            better = response.worth < worth[live] - CLOSE * size
             good = live[better]
             worth[good], best[good] = response.worth[better], gates[good]
             sees[good], multiplier[good] = response.sees[better], response.multiplier[better]
@@ -306,7 +310,8 @@ class GateSearch:
             answer = Answer.best(price, [(side, push)])
             sees = self._u[rows] + np.clip(answer.multiplier[:, None] * slope, low, high) @ self._w.T
         if math.isinf(price):
-            worth = np.where(v >= 0.0, 0.0, np.where(answer.lift > 0.0, -answer.cost, -math.inf))
+            there = (answer.lift > 0.0) & (answer.cost < FARTHEST)
+            worth = np.where(v >= 0.0, 0.0, np.where(there, -answer.cost, -math.inf))
         else:
             rise = self._loss.value(v) - self._loss.value(self._now[rows]) - self._behind[rows]
             worth = np.maximum(price * rise + answer.gain, 0.0)
@@ -319,8 +324,8 @@ class GateSearch:
         if math.isinf(price):
             if self._room is None:
                 stretch, value = self._stretched(rows, response.sees, value)
-            short = value < -ROUNDING * self._scale[rows]
-            worth = np.where(short, -math.inf, -np.square(stretch) * response.cost)
+            cost = np.square(stretch) * np.minimum(response.cost, FARTHEST)
+            worth = np.where((value < -ROUNDING * self._scale[rows]) | (cost >= FARTHEST), -math.inf, -cost)
         else:
             rise = lift(self._loss, self._now[rows], value) - self._behind[rows]
             worth = price * rise - response.cost

@@ -192,12 +192,14 @@ class PathOracle(PoolOracle):
         The pool's own price is a tie between two of its atoms. The risk of fresh responses is smooth in the price, so a
         cubic tells where to begin, and secants find where it meets the threshold.
         """
-        oracle = self
+        oracle, largest = self, -math.inf
         for _ in range(EXTENSIONS):
             solution = solve(replace(problem, responses=oracle))
             top = oracle.rungs[-1]
             inside = solution.status is Status.ATTAINED and _price(problem, solution) < top
-            if inside or solution.status is Status.ALREADY:
+            largest, before = replace(problem, responses=oracle).reachable, largest
+            stuck = solution.status is not Status.ATTAINED and largest <= before
+            if inside or stuck or solution.status is Status.ALREADY:
                 break
             higher = self._higher(oracle, top)
             oracle = oracle._with(oracle.pool.joined(higher.steps, higher.lift), rungs=(*oracle.rungs, higher.price))

@@ -78,8 +78,8 @@ class Scores:
         self.bounded = bool(np.isfinite(self._lower).any() or np.isfinite(self._upper).any())
         self._whole = len(self.moves) == x.shape[1]
         self._priced = bool((self.unit != 1.0).any())
-        self._columns = torch.as_tensor(self.moves, device=device)
-        self._origin = torch.from_numpy(x).to(device, self._dtype)
+        self._columns = torch.as_tensor(self.moves)
+        self._origin = torch.from_numpy(x).to(self._dtype)  # on the processor; a device sees one batch at a time
         self._bounds = tuple(torch.as_tensor(side).to(self._origin) for side in (self._lower, self._upper))
         self.evaluations = 0
         """How many times a sample was seen by the module."""
@@ -125,7 +125,7 @@ class Scores:
     def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """All features of these rows after their steps: what moved as the module sees it, the rest as it was given."""
         shown = self._x[rows]
-        seen = self.inputs(rows, steps).reshape(len(rows), -1)[:, self._columns].double().cpu().numpy()
+        seen = self.inputs(rows, steps).cpu().reshape(len(rows), -1)[:, self._columns].double().numpy()
         seen = np.clip(seen, self._lower, self._upper) if self.bounded else seen
         shown[:, self.moves] = np.where(steps == 0.0, shown[:, self.moves], seen)
         return shown
@@ -156,8 +156,8 @@ class Scores:
                 (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
                 slopes = torch.zeros_like(inputs) if given is None else given
             found[part] = v.detach().double().cpu().numpy()
-            flat = slopes.reshape(len(inputs), -1)
-            gradient[part] = (flat if self._whole else flat[:, self._columns]).cpu().numpy()
+            flat = slopes.cpu().reshape(len(inputs), -1)
+            gradient[part] = (flat if self._whole else flat[:, self._columns]).numpy()
         if self._priced:
             gradient /= self.unit
         self.evaluations += len(rows)
@@ -166,11 +166,11 @@ class Scores:
     def inputs(self, rows: IntArray, steps: FloatArray) -> torch.Tensor:
         """These rows after their steps, as the module takes them."""
         moved = torch.from_numpy(steps / self.unit if self._priced else steps).to(self._origin)
-        places = self._origin[torch.from_numpy(rows).to(self._device)]
+        places = self._origin[torch.from_numpy(rows)]
         moved = places.add_(moved) if self._whole else places.index_add_(1, self._columns, moved)
         if self.bounded:
             moved[:, self._columns] = moved[:, self._columns].clamp(*self._bounds)
-        return moved.reshape(len(rows), *self._shape)
+        return moved.reshape(len(rows), *self._shape).to(self._device)
 
     def _noise(self) -> float:
         some = np.linspace(0, len(self._x) - 1, min(TRIAL, len(self._x))).astype(np.intp)
