@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -94,11 +95,9 @@ def best_by_chance(
 @pytest.mark.parametrize("seed", range(4))
 def test_distances_are_those_of_the_best_of_all_patterns(seed: int, *, boxed: bool) -> None:
     layer, x = network(seed)
-    x = x[score(layer, x) < 0.0]
-    if not len(x):
-        pytest.skip("every sample of this draw errs already")
     box = (-1.5, 1.5) if boxed else (-50.0, 50.0)
     x = np.clip(x, *box)
+    layer = replace(layer, offset=layer.offset - float(np.median(score(layer, x))) - 0.2)  # so that most are right
     x = x[score(layer, x) < 0.0]
     room = (box[0] - x, box[1] - x) if boxed else None
     found = searched(layer, x, loss_named("zero_one"), math.inf, room=room)

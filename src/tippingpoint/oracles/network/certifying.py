@@ -187,7 +187,7 @@ class GateCertifier:
             if np.isfinite(most).all():
                 lower = problem.floor(price * problem.theta1, most)
                 if lower > best.lower:
-                    best = Certificate(lower, f"proved over the gates of the hidden layer, to {self.tolerance:g} a sample")
+                    best = Certificate(lower, "responses bounded by a proof over the gates of the hidden layer")
         return best
 
 

@@ -206,7 +206,8 @@ class PathOracle(PoolOracle):
             yield oracle
         if solution.status is not Status.ATTAINED:
             return
-        solution = solve(replace(problem, responses=Between(oracle.pool, oracle.rungs, self._losses)))
+        between = solve(replace(problem, responses=Between(oracle.pool, oracle.rungs, self._losses)))
+        solution = between if between.status is Status.ATTAINED else solution
         price, steepness = _price(problem, solution), problem.theta1 * solution.left.curvature
         seen = [(0.0, -problem.wanted)]
         for _ in range(ROUNDS):
