@@ -169,7 +169,7 @@ def errors(setup: Setup) -> list[Line]:
         scores = setup.net(torch.tensor(setup.x.to_numpy(), dtype=torch.float32))[:, 0].double().numpy()
     right = np.flatnonzero(sign * scores > 0.0)
     rows, labels = setup.x.iloc[right], setup.y[right]
-    seconds, mine = timed(lambda: tp.profile(setup.net, rows, labels, loss="zero_one", certify="none"))
+    seconds, mine = timed(lambda: tp.profile(setup.net, rows, labels, loss="zero_one"))
     pool = mine.oracle.pool
     found = np.sqrt(pool.costs[-1])
     proof = f"the search alone, no proof; {int((pool.lifts[-1] > 0.0).sum())} of {len(right)} found"

@@ -254,7 +254,9 @@ def test_the_module_is_left_as_it_was(method: str, training: bool) -> None:  # n
     net[0].requires_grad_(requires_grad=False)
     assert isinstance(last, nn.Linear)
     last.weight.grad = torch.full_like(last.weight, 2.5)
-    net.register_forward_hook(lambda *_: None)
+    hooks = 0 if method == "exact" else 1  # nothing is proved of a module with hooks
+    for _ in range(hooks):
+        net.register_forward_hook(lambda *_: None)
     state = {name: values.numpy().tobytes() for name, values in net.state_dict().items()}
     threads, drawn, grad = torch.get_num_threads(), torch.get_rng_state(), torch.is_grad_enabled()
     legacy: Any = np.random.get_state()  # noqa: NPY002  # the global one is what must not change
@@ -266,7 +268,7 @@ def test_the_module_is_left_as_it_was(method: str, training: bool) -> None:  # n
     assert [p.requires_grad for p in net.parameters()] == [False, False, True, True]
     assert [p.grad is None for p in net.parameters()] == [True, True, False, True]
     assert last.weight.grad.eq(2.5).all()
-    assert [len(module._forward_hooks) for module in net.modules()] == [1, 0, 0, 0]
+    assert [len(module._forward_hooks) for module in net.modules()] == [hooks, 0, 0, 0]
     assert (torch.get_num_threads(), torch.is_grad_enabled()) == (threads, grad)
     assert torch.equal(torch.get_rng_state(), drawn)
     after: Any = np.random.get_state()  # noqa: NPY002
@@ -362,7 +364,7 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "an unknown method": (ask(method="magic"), ("method='magic'", "path, exact, paper")),
     "a negative seed": (ask(seed=-1), ("seed=-1", "whole number, 0 or more")),
     "half a restart": (ask(restarts=0.5), ("restarts=0.5", "whole number")),
-    "no tolerance": (ask(tolerance=0.0), ("tolerance=0.0", "positive")),
+    "no tolerance": (ask(tolerance=0.0, method="exact"), ("tolerance=0.0", "positive")),
     "a device that is none": (ask(device="toaster"), ("device='toaster'", "'cpu'")),
     "options of a linear model": (ask(LINE, seed=5), ("seed=5", "option of networks", "leave it out")),
     "options of linear models": (lambda: tp.compare({"a": LINE, "b": LINE}, X, Y, 0.5, seed=5), ("seed", "none of the models")),

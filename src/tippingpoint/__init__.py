@@ -34,6 +34,7 @@ _HOMES = {
     "errors": (
         "DetachedError",
         "InputError",
+        "OutputWarning",
         "ScaleWarning",
         "SmallSampleWarning",
         "TippingPointError",
@@ -58,6 +59,7 @@ __all__ = [
     "InputError",
     "LinearModel",
     "Loss",
+    "OutputWarning",
     "PiecewiseLinear",
     "Profile",
     "ScaleWarning",

@@ -31,5 +31,9 @@ class ScaleWarning(TippingPointWarning):
     """Columns of very different spread are measured in one unit."""
 
 
+class OutputWarning(TippingPointWarning):
+    """What a module returns looks like something else than it is taken for."""
+
+
 class SmallSampleWarning(TippingPointWarning):
     """The reweighted sample is too small for a normal interval."""

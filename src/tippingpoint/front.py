@@ -37,6 +37,9 @@ UNEVEN = 100.0
 IMPRECISE = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
 
+CONTRADICTION = 1e-3
+"""Relative excess of a lower bound over the upper one that rounding does not explain, not even that of a float32 module."""
+
 GLANCE = 5000
 """Rows, evenly spread, on which column spreads are compared before that warning."""
 
@@ -139,11 +142,16 @@ class Profile:
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
         certificate = oracle.certify(problem, solution)
-        lower = honest_lower(certificate.lower, upper)
+        contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
+        lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
         exact = oracle.exact or math.isinf(problem.theta1)
         psi = influence(solution, self.base)
         error = standard_error(psi, self.base)
         notes = list(oracle.notes)
+        if contradicted:
+            notes.append(
+                f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"
+            )
         if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
             notes.append(small_sample(q.effective_sample))
         if reached and exact and upper - lower > IMPRECISE * upper:
@@ -153,7 +161,7 @@ class Profile:
             value=upper,
             lower=lower,
             upper=upper,
-            lower_by=certificate.by,
+            lower_by="not certified: the bounds contradict each other" if contradicted else certificate.by,
             upper_by="sensitive distribution",
             exact=exact,
             status=solution.status.value,

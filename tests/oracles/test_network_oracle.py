@@ -133,7 +133,7 @@ def test_hand_written_modules_are_read_as_the_chain_they_are(written: type[Writt
     net = trained(8)
     found = chain(written(net), torch.tensor(X))
     assert found is not None
-    layer = hidden_layer(found)
+    layer = hidden_layer(found, 4)
     assert layer is not None
     seen = np.maximum(X @ layer.weights.T + layer.bias, 0.0) @ layer.outer + layer.offset
     np.testing.assert_allclose(seen, net(torch.tensor(X)).detach().numpy()[:, 0], rtol=1e-12)
@@ -224,3 +224,117 @@ def test_a_bar_is_shown_where_asked_for_only(capsys: pytest.CaptureFixture[str])
     with progress_bar("searching", 3, show=True) as tick:
         tick(2)
     assert "searching" in capsys.readouterr().err
+
+
+def test_a_loss_that_falls_too_is_raised_either_way() -> None:
+    both = tp.PiecewiseLinear([-1.0, 1.0], [-1.0, 1.0])  # |1 - y·s|
+    x, y = np.array([[3.0], [-3.0]]), [1, 0]
+    identity = nn.Linear(1, 1).double()
+    identity.weight.data[:], identity.bias.data[:] = 1.0, 0.0
+    for model in ((np.array([1.0]), 0.0), identity):
+        result = tp.stability(model, x, y, 3.0, loss=both, theta1=1.0, theta2=math.inf)
+        assert result.value == pytest.approx(1.0, rel=1e-6)  # from 3 to 4 and from -3 to -4
+        assert result.lower == pytest.approx(1.0, rel=1e-3)
+
+
+def test_hooks_and_forwards_of_their_own_are_not_read_past() -> None:
+    hooked, patched = trained(8), trained(8)
+    hooked[0].register_forward_hook(lambda _module, _given, out: 5.0 * out)
+    patched[2].forward = lambda x: 5.0 * nn.functional.linear(x, patched[2].weight)  # type: ignore[arg-type]
+
+    class Twice(nn.Sequential):
+        def forward(self, x: torch.Tensor) -> Any:
+            return 2.0 * self[2](self[1](self[0](x)))
+
+    for net in (hooked, patched, Twice(*trained(8))):
+        assert chain(net, torch.tensor(X)) is None
+        with pytest.raises(tp.UnsupportedError, match="exact"):
+            tp.profile(net, X, Y, loss="cross_entropy", method="exact")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_feature_is_enough(seed: int) -> None:
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(1, 6), nn.ReLU(), nn.Linear(6, 1)).double()
+    x = X[:, :1]
+    result = tp.stability(net, x, Y, 0.9, theta1=1.0, theta2=0.5)
+    assert result.lower == pytest.approx(result.upper, rel=2e-3)
+    grid = np.linspace(-20.0, 20.0, 40_001)
+    wrong = (net(torch.tensor(grid[:, None])).detach().numpy()[:, 0] > 0.0)[None, :] != (Y > 0)[:, None]
+    nearest = np.where(wrong, np.square(grid - x), np.inf).min(axis=1)
+    costs = tp.profile(net, x, Y).oracle.peak().cost
+    reached = np.isfinite(nearest) & (costs > 0.0)
+    assert (costs[reached] <= nearest[reached] * (1.0 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+def test_costs_are_those_of_the_points_shown(offset: float) -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    net[0].bias.data -= offset * net[0].weight.data.sum(dim=1)  # type: ignore[operator]
+    result = tp.stability(net, X + offset, Y, 0.8, theta1=1.0, theta2=0.25, scale="raw")
+    q = result.sensitive
+    moved = q[["x0", "x1", "x2", "x3"]].to_numpy() - (X + offset)[q["row"]]
+    np.testing.assert_allclose(np.square(moved).sum(axis=1), q["cost"], rtol=1e-6, atol=1e-12)
+
+
+def test_of_classes_that_tie_the_first_is_predicted() -> None:
+    still = nn.Linear(4, 3)
+    still.weight.data[:], still.bias.data[:] = 0.0, 0.0
+    y = np.arange(len(X)) % 3
+    assert tp.profile(still, X, y).risk == pytest.approx((y > 0).mean())
+
+
+def test_one_class_will_do_where_the_classes_are_named() -> None:
+    named = tp.profile(nn.Linear(4, 1), X, ["b"] * len(X), classes=np.array(["a", "b"]))
+    assert 0.0 <= named.risk <= 1.0
+    with pytest.raises(tp.InputError, match="'c'"):
+        tp.profile(nn.Linear(4, 1), X, ["c"] * len(X), classes=["a", "b"])
+
+
+def test_modules_that_are_not_a_fixed_function_are_refused() -> None:
+    class Batch(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x[:, 0] - x[:, 0].mean()
+
+    for net in (Batch(), nn.Sequential(nn.Linear(4, 1), nn.RReLU(-9.0, 9.0)).train()):
+        with pytest.raises(tp.InputError, match="fixed function of each row"):
+            tp.profile(net, X, Y)
+    good = trained(4)
+    with torch.inference_mode(), pytest.raises(tp.InputError, match="inference_mode"):
+        tp.profile(good, X, Y)
+
+
+def test_outputs_that_look_like_probabilities_are_remarked_upon() -> None:
+    class Hidden(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(4, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.sigmoid(self.layer(x)) + 0.0 * x[:, :1]
+
+    with pytest.warns(tp.OutputWarning, match="between 0 and 1"):
+        tp.profile(Hidden(), X, Y)
+
+
+def test_half_precision_is_served() -> None:
+    for net in (trained(6).half(), trained(6).bfloat16()):
+        result = tp.stability(net, X, Y, 0.6, theta1=1.0, theta2=0.25)
+        assert 0.0 < result.lower <= result.upper
+
+
+def test_bounds_that_contradict_each_other_are_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tippingpoint.oracles.network.certifying.highest_floor", lambda *_given: 1e9)
+    result = tp.stability(trained(6), X, Y, 0.6, theta1=1.0, theta2=0.25)
+    assert result.lower == 0.0
+    assert "contradict" in result.lower_by
+    assert any("contradicts" in note for note in result.notes)
+
+
+def test_a_network_that_nothing_can_move_is_certified_out_of_reach() -> None:
+    frozen = tp.stability(
+        trained(6, 6), X, Y, 50.0, loss="cross_entropy", space=tp.Space(movable=[]), theta1=1.0, theta2=math.inf
+    )
+    assert frozen.lower == frozen.upper == math.inf
+    assert str(frozen).startswith("Stability ∞")

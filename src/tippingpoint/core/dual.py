@@ -121,6 +121,8 @@ def highest_floor(problem: Problem, gain: Callable[[float], FloatArray], price: 
 
     best, step = round(math.log(price / problem.theta1, FLOOR_GRID)), FLOOR_STRIDE
     while step and len(values) < EVALUATIONS:
+        if FLOOR_GRID**best > FARTHEST:
+            return math.inf  # the bound rises with the price for ever: out of reach
         better = max((best, best - step, best + step), key=value)
         # Far above the best price bounds may be infinite, and say only that it lies below.
         further = best - step if better == best and value(best) == -math.inf else better

@@ -72,6 +72,11 @@ class Loss(ABC):
         return push.to_limit()
 
     @property
+    def falls(self) -> bool:
+        """Whether the loss can be raised by lowering `v` too."""
+        return self.task == "regression"
+
+    @property
     def label(self) -> str:
         """How results, tables and files name this loss."""
         return self.name

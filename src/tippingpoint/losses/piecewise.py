@@ -88,6 +88,10 @@ class PiecewiseLinear(Loss):
         return float(np.abs(self.slopes).max())
 
     @property
+    def falls(self) -> bool:
+        return bool((self.slopes < 0.0).any())
+
+    @property
     def of_features(self) -> bool:
         """Whether the pieces are functions of the features themselves."""
         return self.slopes.ndim == 2

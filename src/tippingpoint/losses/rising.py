@@ -14,9 +14,10 @@ from tippingpoint.push import Push, Reach
 
 @dataclass(frozen=True)
 class Rising(Loss):
-    """`f(max(v, 0))`, of a loss of residuals: increasing, so a bound on `v` is a bound on it.
+    """`f(max(v, 0))`, of a convex loss that also falls.
 
-    A loss of residuals is the larger of its rising part and that of its mirror image.
+    Where its least is at 0 this part never falls, so a bound on `v` is a bound on it; wherever its least is, the whole is no
+    more than the larger of this part and that of its mirror image, each at a bound on its own `v`.
     """
 
     whole: Loss

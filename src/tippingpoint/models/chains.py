@@ -11,6 +11,7 @@ from torch import nn
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.oracles.network.gates import HiddenLayer
+from tippingpoint.oracles.network.layers import plain
 
 FUNCTIONS: dict[Any, Callable[[], nn.Module]] = {
     torch.relu: nn.ReLU,
@@ -41,9 +42,9 @@ TRIAL_TOLERANCE = 1e-4
 
 def chain(module: nn.Module, inputs: torch.Tensor) -> nn.Sequential | None:
     """The layers of a module that is a chain of them, tried out on some inputs; None where it is anything else."""
-    layers = [module] if not list(module.children()) and type(module) in LEAVES else _traced(module)
-    if isinstance(module, nn.Sequential):
-        layers = list(_flat(module))
+    if not all(plain(layer) for layer in module.modules()):
+        return None
+    layers = [module] if type(module) in LEAVES else list(_flat(module)) if type(module) is nn.Sequential else _traced(module)
     if layers is None:
         return None
     sequence = nn.Sequential(*layers)
@@ -58,20 +59,22 @@ def chain(module: nn.Module, inputs: torch.Tensor) -> nn.Sequential | None:
     return sequence if float(apart) <= TRIAL_TOLERANCE * (1.0 + float(wanted.abs().max())) else None
 
 
-def hidden_layer(sequence: nn.Sequential) -> HiddenLayer | None:
+def hidden_layer(sequence: nn.Sequential, features: int) -> HiddenLayer | None:
     """`offset + Σ_j outer_j·relu(weights_jᵀx + bias_j)`, where the chain is that."""
     layers = [layer for layer in sequence if not isinstance(layer, (nn.Identity, nn.Flatten, nn.Dropout))]
     if [type(layer) for layer in layers] != [nn.Linear, nn.ReLU, nn.Linear]:
         return None
     first, last = layers[0], layers[2]
-    if not (isinstance(first, nn.Linear) and isinstance(last, nn.Linear) and last.out_features == 1):
+    if not (isinstance(first, nn.Linear) and isinstance(last, nn.Linear)):
+        return None
+    if first.in_features != features or last.out_features != 1:
         return None
     return HiddenLayer(_numbers(first.weight), _bias(first), _numbers(last.weight)[0], float(_bias(last)[0]))
 
 
 def _flat(module: nn.Module) -> Any:
     for layer in module.children():
-        yield from _flat(layer) if isinstance(layer, nn.Sequential) else (layer,)
+        yield from _flat(layer) if type(layer) is nn.Sequential else (layer,)
 
 
 def _traced(module: nn.Module) -> list[nn.Module] | None:
@@ -94,7 +97,7 @@ def _traced(module: nn.Module) -> list[nn.Module] | None:
             last = node
             if node.op == "call_module":
                 layer = module.get_submodule(str(node.target))
-                layers += list(_flat(layer)) if isinstance(layer, nn.Sequential) else [layer]
+                layers += list(_flat(layer)) if type(layer) is nn.Sequential else [layer]
             elif node.target in FUNCTIONS and len(node.args) == 1 and not set(node.kwargs) - {"inplace"}:
                 layers.append(FUNCTIONS[node.target]())
             elif node.target in ("clamp", torch.clamp) and dict(node.kwargs) == {"min": 0} and len(node.args) == 1:

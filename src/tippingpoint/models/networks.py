@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import IntArray
-from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.errors import InputError, OutputWarning, UnsupportedError
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
 from tippingpoint.models.chains import chain, hidden_layer
@@ -26,14 +27,21 @@ from tippingpoint.oracles.network.exploring import Explorer
 from tippingpoint.oracles.network.gates import Bounds, GateSearch, HiddenLayer
 from tippingpoint.oracles.network.oracle import Certifier, PathOracle, Setting, Uncertified, crossed, explored, with_errors
 from tippingpoint.oracles.network.paper import PaperOracle, Schedule
+from tippingpoint.oracles.network.pool import Pool
 from tippingpoint.oracles.network.scores import Scores, input_dtype
 from tippingpoint.space import Domain
 
 QUICK = 10.0
 """Seconds that the default method gives to proofs of the 0/1 loss; the paper's network takes a quarter of one."""
 
+SHARP = 1e-3
+"""Relative gap to which squared distances are proved; no more work than a coarser one."""
+
 STARTS, MOST_STARTS = 1000, 8
 """Random starts of all samples together, at every price, and the most for each."""
+
+FEW_SCORES = 20
+"""Fewer outputs than this may lie between 0 and 1 by chance."""
 
 TRIAL_ROWS = 64
 """Rows on which a module is tried out."""
@@ -49,6 +57,8 @@ def network_oracle(
 ) -> tuple[Oracle, Reading]:
     """The oracle of a module."""
     search = Search.read(options)
+    if torch.is_inference_mode_enabled():
+        raise InputError("networks are searched by their gradients; leave torch.inference_mode() first (no_grad() is fine).")
     _check_mode(module)
     device = _device(module, search.device)
     if search.device is not None and device != _home(module):
@@ -61,11 +71,12 @@ def network_oracle(
     check_logits(reading, layers)
     scores = Scores(module, reading.pushed, features.x, features.shape, domain, device, search.batch)
     everyone = np.arange(scores.samples)
+    _check_range(reading, layers, module, features, device)
     if search.method == "paper":
         setting = Setting(scores, reading.loss, scores.values(everyone, scores.none(everyone)), features.names, domain.unit)
         schedule = Schedule(search.epochs, search.inner_steps, search.learning_rate, search.price_rate)
         return PaperOracle(setting, schedule, progress=search.progress), reading
-    layer = hidden_layer(layers) if layers is not None and reading.ways else None
+    layer = hidden_layer(layers, features.x.shape[1]) if layers is not None and reading.ways else None
     if search.method == "exact" and layer is None:
         raise UnsupportedError(
             "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path',"
@@ -97,21 +108,44 @@ def _crossing(
     """The nearest errors, proved over the gates where there is one hidden layer."""
     errors = Errors.unknown(setting.scores, np.flatnonzero(setting.now < 0.0))
     pool, notes = crossed(explorer, setting, errors, progress=search.progress)
-    certifier = steepness
-    if layer is not None and len(errors.rows) and not notes:
-        limit = search.time_limit if search.method == "exact" else QUICK
-        tolerance = search.tolerance if search.method == "exact" else min(search.tolerance, 1e-3)
-        ways = _gates(layer, setting, features, domain, reading.ways[0], errors.rows)
-        known = Bounds(np.zeros(len(errors.rows)), -errors.distance, errors.steps)
-        found = ways.search(math.inf, known, tolerance=tolerance, deadline=time.monotonic() + limit)
-        land(setting.scores, errors, np.arange(len(errors.rows)), found.steps)
-        steps = setting.scores.none(np.arange(len(features.x)))
-        steps[errors.rows] = errors.steps
-        pool = with_errors(setting, steps)
-        squared, right = np.zeros(len(features.x)), setting.now < 0.0
-        squared[right] = np.maximum(-found.most, 0.0)
-        certifier = DistanceCertifier(squared, right, "nearest errors proved over the gates of the hidden layer")
+    certifier: Certifier = steepness
+    if layer is not None and len(errors.rows) and search.certify != "none" and not notes:
+        pool, certifier = _proved(setting, errors, layer, steepness, reading, features, domain, search)
     return PathOracle(explorer, setting, pool, (math.inf,), certifier, notes)
+
+
+def _proved(
+    setting: Setting,
+    errors: Errors,
+    layer: HiddenLayer,
+    steepness: Certifier,
+    reading: Reading,
+    features: Features,
+    domain: Domain,
+    search: Search,
+) -> tuple[Pool, Certifier]:
+    """The pool with what a proof over the gates found, and the distances that it proved."""
+    exact = search.method == "exact"
+    limit, tolerance = (search.time_limit, min(search.tolerance, SHARP)) if exact else (QUICK, SHARP)
+    gates = _gates(layer, setting, features, domain, reading.ways[0], errors.rows)
+    # Where no error is known it is proved, at least, that none is nearer than ten times the farthest known.
+    known = np.isfinite(errors.distance)
+    spread = float(np.square(setting.scores.places(errors.rows)).sum(axis=1).mean())
+    far = 100.0 * float(errors.distance[known].max(initial=spread))
+    least = np.where(known, -errors.distance, -far)
+    found = gates.search(
+        math.inf, Bounds(np.zeros(len(least)), least, errors.steps), tolerance=tolerance, deadline=time.monotonic() + limit
+    )
+    land(setting.scores, errors, np.arange(len(errors.rows)), found.steps)
+    steps = setting.scores.none(np.arange(len(features.x)))
+    steps[errors.rows] = errors.steps
+    squared = np.zeros(len(features.x))
+    squared[errors.rows] = np.maximum(-found.most, 0.0)
+    if isinstance(steepness, SteepnessCertifier):
+        squared = np.maximum(squared, steepness.squared)
+    told = "" if found.finished else ", which ran out of time"
+    by = f"nearest errors bounded by a proof over the gates of the hidden layer{told}"
+    return with_errors(setting, steps), DistanceCertifier(squared, setting.now < 0.0, by)
 
 
 def _gates(layer: HiddenLayer, setting: Setting, features: Features, domain: Domain, way: Way, rows: IntArray) -> GateSearch:
@@ -154,6 +188,23 @@ def _restarts(search: Search, reading: Reading, samples: int) -> int:
     if search.restarts is not None:
         return search.restarts
     return max(min(STARTS // samples, MOST_STARTS), int(reading.kin is None))
+
+
+def _check_range(
+    reading: Reading, layers: nn.Sequential | None, module: nn.Module, features: Features, device: torch.device
+) -> None:
+    """Warn where one score of a classifier looks like a probability, and the layers do not tell."""
+    if reading.loss.task != "classification" or not reading.ways or layers is not None or reading.rivals:
+        return
+    with torch.no_grad():
+        scores = module(_tensor(features, device, module, TRIAL_ROWS))
+    if scores.numel() >= FEW_SCORES and bool(((scores >= 0.0) & (scores <= 1.0)).all()):
+        warnings.warn(
+            "every output of the module lies between 0 and 1; if these are probabilities, pass the module without its sigmoid:"
+            " scores are logits here, and above 0 means the second class.",
+            OutputWarning,
+            stacklevel=2,
+        )
 
 
 def _check_mode(module: nn.Module) -> None:

@@ -137,8 +137,11 @@ def _binary(index: IntArray, loss: Loss, device: torch.device) -> Reading:
         # A score of exactly 0 is predicted as the first class: right for it, though on the boundary.
         return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (mine < 0.0))
 
-    way = Way(loss, -sign[:, None, None], np.zeros((len(sign), 1)))
-    return Reading(loss, loss.label, loss.range, pushed, (way,), index)
+    each, zero = sign[:, None, None], np.zeros((len(sign), 1))
+    ways = (
+        (Way(Rising(loss), -each, zero), Way(Rising(loss.mirrored()), each, zero)) if loss.falls else (Way(loss, -each, zero),)
+    )
+    return Reading(loss, loss.label, loss.range, pushed, ways, index)
 
 
 def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Reading:
@@ -150,10 +153,14 @@ def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Re
         mine = own[torch.as_tensor(rows, device=device)][:, None]
         others = output.scatter(1, mine, -math.inf)
         ahead = torch.logsumexp(others, dim=1) if soft else others.amax(dim=1)
-        return ahead - output.gather(1, mine)[:, 0]
+        v = ahead - output.gather(1, mine)[:, 0]
+        if not loss.needs_crossing:
+            return v
+        # Of classes that tie, the first is predicted: right for it, though on the boundary.
+        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (output.argmax(dim=1) == mine[:, 0]))
 
     ways: tuple[Way, ...] = ()
-    if len(index) * outputs * (outputs - 1) <= FUNCTIONALS:
+    if len(index) * outputs * (outputs - 1) <= FUNCTIONALS and not loss.falls:
         unit = np.eye(outputs)
         others = np.array([[k for k in range(outputs) if k != mine] for mine in range(outputs)])
         ahead = unit[others] - unit[:, None, :]
@@ -176,10 +183,10 @@ def _ahead(rival: int, own: Tensor, otherwise: Outputs) -> Outputs:
 def _classes(labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] | None) -> IntArray:
     """Which output each label means: numbers count from 0, two labels of one score are in order, others are named."""
     wanted = max(2, outputs)
-    if classes is not None and (isinstance(classes, str) or not isinstance(classes, Sequence) or len(set(classes)) != wanted):
-        raise InputError(f"classes={classes!r} must be a list of the {wanted} labels, in the order of the outputs.")
+    if classes is not None:
+        return _named(labels, classes, wanted)
     whole = labels.dtype.kind in "biuf" and np.array_equal(labels, np.round(labels.astype(float)))
-    if classes is None and whole:
+    if whole:
         index = labels.astype(np.intp)
         if outputs == 1 and np.isin(index, (-1, 1)).all() and (index == -1).any():
             return (index > 0).astype(np.intp)
@@ -187,11 +194,23 @@ def _classes(labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] 
         if len(bad):
             raise InputError(
                 f"y[{bad[0]}]={labels[bad[0]]} is out of range: the module has {outputs} output(s), so labels are 0 to"
-                f" {wanted - 1}; name others in their order, as classes=[...]."
+                f" {wanted - 1}; name others in their order, as classes=[...], or judge by a loss for numbers, as 'squared'."
             )
         return index
-    index, _ = class_indices(labels, classes, outputs)
+    index, _ = class_indices(labels, None, outputs)
     return index
+
+
+def _named(labels: np.ndarray[Any, Any], classes: Any, wanted: int) -> IntArray:
+    """The position of every label in a list that the user gave."""
+    listed = list(classes) if isinstance(classes, (Sequence, np.ndarray)) and not isinstance(classes, str) else []
+    if len(set(listed)) != wanted or len(listed) != wanted:
+        raise InputError(f"classes={classes!r} must be a list of the {wanted} labels, in the order of the outputs.")
+    position = {label: k for k, label in enumerate(listed)}
+    unknown = next((label for label in labels.tolist() if label not in position), None)
+    if unknown is not None:
+        raise InputError(f"y holds the label {unknown!r}, which is not one of classes={listed!r}.")
+    return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
 
 
 def check_logits(reading: Reading, layers: nn.Sequential | None) -> None:

@@ -74,7 +74,7 @@ class Search:
         search = cls(**given)
         _check_word("method", search.method, METHODS)
         _check_word("certify", search.certify, EFFORTS)
-        idle = cls.PAPER if search.method != "paper" else (*cls.PROOFS, *cls.SEARCHED)
+        idle = {"path": (*cls.PAPER, *cls.PROOFS), "exact": cls.PAPER, "paper": (*cls.PROOFS, *cls.SEARCHED)}[search.method]
         for name in idle:
             if name in given:
                 raise InputError(f"{name}={given[name]!r} has no effect with method={search.method!r}; leave it out.")

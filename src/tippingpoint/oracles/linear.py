@@ -144,7 +144,7 @@ def _sides(y: FloatArray, score: FloatArray, loss: Loss, *, both: bool) -> list[
         if loss.needs_crossing:
             # A score of exactly 0 is predicted as the first class: right for y = -1, though on the boundary.
             v[(score == 0.0) & (y < 0.0)] = -np.finfo(float).smallest_subnormal
-        return [Side(loss, v, -y)]
+        return [Side(loss, v, -y), Side(loss.mirrored(), -v, y)] if loss.falls else [Side(loss, v, -y)]
     residual = y - score
     if loss.mirrored() is loss and not both:
         return [Side(loss, np.abs(residual), np.where(residual < 0.0, 1.0, -1.0))]

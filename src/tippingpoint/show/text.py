@@ -48,7 +48,7 @@ def headline(summary: Mapping[str, Any]) -> str:
         if summary["current_risk"] >= summary["risk"]:
             return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
         return f"Stability 0: reweighting within the cap of {summary['divergence']} lifts the {what} from {now} to {then} free."
-    if summary["status"] == "unreachable" and not summary["exact"]:
+    if summary["status"] == "unreachable" and not summary["exact"] and math.isfinite(summary["lower"]):
         return f"Stability unknown: no perturbation was found that lifts the {what} from {now} to {then}."
     if summary["status"] == "unreachable":
         return f"Stability ∞: no allowed perturbation lifts the {what} from {now} to {then}."

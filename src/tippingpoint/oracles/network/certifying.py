@@ -98,7 +98,7 @@ class SteepnessCertifier:
     _known: dict[float, FloatArray] = field(default_factory=dict)
 
     @cached_property
-    def _squared(self) -> FloatArray:
+    def squared(self) -> FloatArray:
         """No error is nearer than this."""
         return np.asarray(np.square(np.min([way.distances() for way in self._slopes], axis=0)))
 
@@ -107,7 +107,7 @@ class SteepnessCertifier:
         return self.build()
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        return Certificate(highest_floor(problem, self.gains, _price(problem, solution)), self.by)
+        return Certificate(highest_floor(problem, self.gains, _begin(problem, solution)), self.by)
 
     def proved(self, price: float, oracle: PathOracle) -> None:
         return None
@@ -115,7 +115,7 @@ class SteepnessCertifier:
     def gains(self, price: float) -> FloatArray:
         """The most that any step of any way can gain at a price."""
         if self.crossing:
-            return np.where(self.right, np.maximum(price - self._squared, 0.0), 0.0)
+            return np.where(self.right, np.maximum(price - self.squared, 0.0), 0.0)
         if price not in self._known:
             self._known[price] = np.asarray(np.max([way.gains(price, self.losses) for way in self._slopes], axis=0))
         return self._known[price]
@@ -132,7 +132,7 @@ class DistanceCertifier:
     proves = False
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        return Certificate(highest_floor(problem, self._gains, _price(problem, solution)), self.by)
+        return Certificate(highest_floor(problem, self._gains, _begin(problem, solution)), self.by)
 
     def proved(self, price: float, oracle: PathOracle) -> None:
         return None
@@ -153,6 +153,10 @@ class GateCertifier:
         Relative gap at which a sample counts as proved.
     time_limit
         Seconds for each question.
+    deadline
+        When they are over, once a question is asked.
+    finished
+        Whether every sample was proved to the tolerance before.
     fallback
         Who certifies where this does not, or not as well.
     known
@@ -164,6 +168,8 @@ class GateCertifier:
     time_limit: float
     fallback: Certifier
     known: tuple[tuple[float, FloatArray], ...] = ()
+    deadline: float = math.inf
+    finished: bool = True
 
     proves = True
 
@@ -173,25 +179,28 @@ class GateCertifier:
         gain = price * response.lift - response.cost
         known = Bounds(np.full(len(rows), math.inf), gain, oracle.pool.places(price, rows))
         most = np.zeros(len(rows))
-        deadline = time.monotonic() + self.time_limit
+        deadline, finished = min(self.deadline, time.monotonic() + self.time_limit), True
         for way in self.ways:
             found = way.search(price, known, tolerance=self.tolerance, deadline=deadline, floor=FLOOR * float(gain.mean()))
-            most = np.maximum(most, found.most)
+            most, finished = np.maximum(most, found.most), finished and found.finished
             known = Bounds(known.most, found.least, found.steps)
         pool = oracle.learnt(known.steps)
-        return replace(self, known=(*self.known, (price, most))), pool
+        return replace(self, known=(*self.known, (price, most)), deadline=deadline, finished=finished), pool
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         best = self.fallback.certify(problem, solution)
         for price, most in self.known:
-            if np.isfinite(most).all():
+            if not np.isfinite(most).all():
+                best = Certificate(best.lower, f"{best.by}; nothing is proved beyond the pole of this loss")
+            else:
                 lower = problem.floor(price * problem.theta1, most)
                 if lower > best.lower:
-                    best = Certificate(lower, "responses bounded by a proof over the gates of the hidden layer")
+                    told = "" if self.finished else ", which ran out of time"
+                    best = Certificate(lower, f"responses bounded by a proof over the gates of the hidden layer{told}")
         return best
 
 
-def _price(problem: Problem, solution: Solution) -> float:
+def _begin(problem: Problem, solution: Solution) -> float:
     """`h*`; where it is infinite, a price to begin from."""
     price = solution.right.price
     return price if math.isfinite(price) and price > 0.0 else problem.theta1

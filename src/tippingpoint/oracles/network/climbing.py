@@ -54,7 +54,7 @@ class Summit:
 def lift(loss: Loss, before: FloatArray, after: FloatArray) -> FloatArray:
     """`f(v') - f(v)`, with all digits of a small rise."""
     push = after - before
-    falls = loss.mirrored().lift(-before, -push) if loss.task == "regression" else loss.value(after) - loss.value(before)
+    falls = loss.mirrored().lift(-before, -push) if loss.falls else loss.value(after) - loss.value(before)
     return np.where(push >= 0.0, loss.lift(before, np.maximum(push, 0.0)), falls)
 
 

@@ -89,7 +89,7 @@ def land(scores: Scores, errors: Errors, where: IntArray, steps: FloatArray) -> 
         far[seeking[there]], above[seeking[there]] = stretch, value[there]
         near[seeking[~there]], below[seeking[~there]] = stretch, value[~there]
     known = np.flatnonzero(np.isfinite(far))
-    precision = 4.0 * float(np.finfo(scores.dtype).eps)
+    precision = 4.0 * scores.eps
     for k in range(HALVINGS):
         known = known[far[known] - near[known] > precision * far[known]]
         if not len(known):

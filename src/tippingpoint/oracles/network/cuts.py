@@ -22,6 +22,9 @@ from tippingpoint.oracles.answers import Answer, Side
 from tippingpoint.oracles.network.scores import Scores, cost
 from tippingpoint.push import BoxPush, FreePush, Push
 
+FARTHEST = 1e30
+"""Squared steps beyond this lead nowhere."""
+
 RESTRAINT = 0.9
 """Part of the pole's price (squared losses) at which a step is taken where the price is beyond it: ten times the residual."""
 
@@ -53,12 +56,6 @@ class Cut:
     def take(self, rows: IntArray | BoolArray) -> Cut:
         return Cut(self.v[rows], self.slope[rows])
 
-    def put(self, rows: IntArray | BoolArray, other: Cut) -> Cut:
-        """This cut, with those rows replaced."""
-        v, slope = self.v.copy(), self.slope.copy()
-        v[rows], slope[rows] = other.v, other.slope
-        return Cut(v, slope)
-
     def mixed(self, other: Cut, share: FloatArray) -> Cut:
         return Cut(
             (1.0 - share) * self.v + share * other.v,
@@ -79,7 +76,7 @@ def suggest(price: float, cut: Cut, loss: Loss, room: tuple[FloatArray, FloatArr
     """Best responses of a linear score at a price (`inf`: as far as the largest lift)."""
     one = np.ones_like(cut.v)
     sides = [Side(loss, cut.v, one)]
-    if loss.task == "regression":
+    if loss.falls:
         sides.append(Side(loss.mirrored(), -cut.v, -one))
     answer = Answer.best(price, [(side, _push(price, side, cut, room)) for side in sides])
     signed = answer.direction * answer.multiplier
@@ -91,7 +88,9 @@ def suggest(price: float, cut: Cut, loss: Loss, room: tuple[FloatArray, FloatArr
         steps *= shorter[:, None]
     else:
         steps = np.clip(steps, *room)
-    return Suggestion(steps, answer.gain, answer.multiplier)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sane = cost(steps) < FARTHEST  # mixed slopes can cancel, and what is next to flat is crossed nowhere near
+    return Suggestion(np.where(sane[:, None], steps, 0.0), np.where(sane, answer.gain, 0.0), answer.multiplier)
 
 
 def mixing_share(old: Cut, new: Cut, multiplier: FloatArray | None) -> FloatArray:

@@ -46,6 +46,9 @@ TIGHTENINGS = 4
 SECANTS = 4
 """Steps along a ray to the boundary that a relaxed network put too near."""
 
+PUSHES = (1.0 + 1e-6, 1.001, 1.01, 1.05, 1.2, 1.5, 2.0)
+"""The same within bounds, where nothing is linear along the way."""
+
 ROUNDING = 1e-13
 """Part of the size of a score that counts as nothing when it is compared with zero."""
 
@@ -79,6 +82,8 @@ class Bounds:
     least: FloatArray
     steps: FloatArray
     nodes: int = 0
+    finished: bool = True
+    """Whether nothing was left open for want of time."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,12 @@ class _Response:
     cost: FloatArray
     multiplier: FloatArray
     sees: FloatArray
+    gives: BoolArray | None
+    """Which features still have room; None where all do."""
+
+    def take(self, rows: BoolArray) -> _Response:
+        gives = None if self.gives is None else self.gives[rows]
+        return _Response(self.worth[rows], self.cost[rows], self.multiplier[rows], self.sees[rows], gives)
 
 
 @dataclass
@@ -188,7 +199,7 @@ class GateSearch:
                 waiting = waiting.take(order[BATCH:]).join(children)
         except KeyboardInterrupt:
             pass  # as if time were up: what is waiting bounds all that is open
-        most = np.maximum(bounds.least, closed)
+        most, bounds.finished = np.maximum(bounds.least, closed), not len(waiting)
         np.maximum.at(most, waiting.rows, waiting.worth)
         bounds.most[active] = np.minimum(bounds.most[active], most[active])
         return bounds
@@ -283,7 +294,7 @@ class GateSearch:
             going = (better | ~swept[live]) & (worth[live] > bounds.least[rows[live]]) & (multiplier[live] > 0.0)
             swept[live] = ~better
             onwards, back = live[going & better], live[going & ~better]
-            gates[onwards] = self._newton(multiplier[onwards], sees[onwards], sign[onwards], best[onwards])
+            gates[onwards] = self._newton(response.take(going & better), sign[onwards], best[onwards])
             gates[back] = self._sweep(multiplier[back], sees[back], sign[back], best[back])
             live = live[going]
             if not len(live):
@@ -302,29 +313,32 @@ class GateSearch:
             along = q @ self._gram
             push: Push = FreePush(np.maximum(combine(along, q), 0.0), len(v))
             answer = Answer.best(price, [(side, push)])
-            sees = self._u[rows] + answer.multiplier[:, None] * along
+            sees, gives = self._u[rows] + answer.multiplier[:, None] * along, None
         else:
             slope = q @ self._w
             low, high = (r[rows] for r in self._room)
             push = BoxPush(np.abs(slope), np.ones(slope.shape[1]), np.where(slope > 0.0, high, -low))
             answer = Answer.best(price, [(side, push)])
-            sees = self._u[rows] + np.clip(answer.multiplier[:, None] * slope, low, high) @ self._w.T
+            wish = answer.multiplier[:, None] * slope
+            sees, gives = self._u[rows] + np.clip(wish, low, high) @ self._w.T, (wish > low) & (wish < high)
         if math.isinf(price):
             there = (answer.lift > 0.0) & (answer.cost < FARTHEST)
             worth = np.where(v >= 0.0, 0.0, np.where(there, -answer.cost, -math.inf))
         else:
             rise = self._loss.value(v) - self._loss.value(self._now[rows]) - self._behind[rows]
             worth = np.maximum(price * rise + answer.gain, 0.0)
-        return _Response(worth, answer.cost, answer.multiplier, sees)
+        return _Response(worth, answer.cost, answer.multiplier, sees, gives)
 
     def _learn(self, price: float, rows: IntArray, gates: FloatArray, response: _Response, bounds: Bounds) -> None:
         """Take the steps of these responses where the network itself rewards them more than what is known."""
         value = self._score(rows, response.sees)
-        stretch = np.ones(len(rows))
+        stretch, cost = np.ones(len(rows)), np.minimum(response.cost, FARTHEST)
         if math.isinf(price):
             if self._room is None:
                 stretch, value = self._stretched(rows, response.sees, value)
-            cost = np.square(stretch) * np.minimum(response.cost, FARTHEST)
+                cost = np.square(stretch) * cost
+            else:
+                stretch, value, cost = self._pushed_on(rows, gates, response, value, cost)
             worth = np.where((value < -ROUNDING * self._scale[rows]) | (cost >= FARTHEST), -math.inf, -cost)
         else:
             rise = lift(self._loss, self._now[rows], value) - self._behind[rows]
@@ -351,14 +365,31 @@ class GateSearch:
             value[short] = self._score(rows[short], here[short] + stretch[short][:, None] * there[short])
         return stretch, value
 
+    def _pushed_on(
+        self, rows: IntArray, gates: FloatArray, response: _Response, value: FloatArray, cost: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The same within bounds: a larger multiplier moves what still has room."""
+        stretch, value, cost = np.ones(len(rows)), value.copy(), cost.copy()
+        short = np.flatnonzero((value < 0.0) & (response.multiplier > 0.0))
+        slope = (self._sign[rows[short]] * gates[short]) @ self._w
+        room = [] if self._room is None else [side[rows[short]] for side in self._room]
+        for factor in PUSHES:
+            steps = np.clip((factor * response.multiplier[short])[:, None] * slope, *room)
+            after = self._score(rows[short], self._u[rows[short]] + steps @ self._w.T)
+            crosses = (value[short] < 0.0) & (after >= 0.0)
+            there = short[crosses]
+            stretch[there], value[there], cost[there] = factor, after[crosses], combine(steps[crosses], steps[crosses])
+        return stretch, value, cost
+
     def _score(self, rows: IntArray, sees: FloatArray) -> FloatArray:
         return self._constant[rows] + combine(self._sign[rows], np.maximum(sees, 0.0))
 
-    def _newton(self, multiplier: FloatArray, sees: FloatArray, sign: FloatArray, gates: FloatArray) -> FloatArray:
-        """One projected Newton step for the gates of negative units, at the multiplier of the present response."""
-        gradient = sign * sees
+    def _newton(self, response: _Response, sign: FloatArray, gates: FloatArray) -> FloatArray:
+        """One projected Newton step for the gates of negative units, at the multiplier of their response."""
+        gradient = sign * response.sees
+        gram = self._gram if response.gives is None else (self._w * response.gives[:, None, :]) @ self._w.T
         free = (sign < 0.0) & ~((gates <= 0.0) & (gradient > 0.0)) & ~((gates >= 1.0) & (gradient < 0.0))
-        hessian = multiplier[:, None, None] * (sign[:, :, None] * sign[:, None, :] * self._gram)
+        hessian = response.multiplier[:, None, None] * (sign[:, :, None] * sign[:, None, :] * gram)
         hessian *= free[:, :, None] & free[:, None, :]
         diagonal = np.einsum("ijj->ij", hessian)
         diagonal += np.where(free, RIDGE * diagonal.max(axis=1, keepdims=True) + np.finfo(float).tiny, 1.0)

@@ -200,9 +200,13 @@ def _flat(module: nn.Module) -> list[nn.Module]:
     return [leaf for layer in module for leaf in _flat(layer)] if _is(module, nn.Sequential) else [module]
 
 
+def plain(layer: nn.Module) -> bool:
+    """Whether nothing but its type says what a layer does: hooks, as pruned weights have them, or a forward of its own may."""
+    return not (layer._forward_hooks or layer._forward_pre_hooks or "forward" in vars(layer))  # noqa: SLF001
+
+
 def _is(layer: nn.Module, *kinds: type[nn.Module]) -> TypeGuard[Any]:
-    """Whether a layer does what its type says: hooks, as pruned weights have them, or a forward of its own may do anything."""
-    return type(layer) in kinds and not (layer._forward_hooks or layer._forward_pre_hooks or "forward" in vars(layer))  # noqa: SLF001
+    return type(layer) in kinds and plain(layer)
 
 
 def _faults(layer: nn.Module) -> Iterator[str]:

@@ -24,6 +24,9 @@ CHUNK = 2**22
 TRIAL = 16
 """Rows that are asked together and alone, to see how far a module's answers differ by rounding."""
 
+UNSTEADY = 0.5
+"""Difference between two answers to one question, relative to their size, that is more than rounding."""
+
 NOISE = 4.0
 """How much larger than on those rows the rounding may be elsewhere."""
 
@@ -79,10 +82,6 @@ class Scores:
         self._whole = len(self.moves) == x.shape[1]
         self._priced = bool((self.unit != 1.0).any())
         self._columns = torch.as_tensor(self.moves)
-        self._origin = torch.from_numpy(x).to(self._dtype)  # on the processor; a device sees one batch at a time
-        self._bounds = tuple(torch.as_tensor(side).to(self._origin) for side in (self._lower, self._upper))
-        self.evaluations = 0
-        """How many times a sample was seen by the module."""
         self.rounding = self._noise()
         """A score must pass zero by more than this to count: the last digits depend on how many rows are asked at once."""
 
@@ -101,6 +100,11 @@ class Scores:
         """What steps are kept as: the module's own precision."""
         return np.dtype(np.float64 if self._dtype == torch.float64 else np.float32)
 
+    @property
+    def eps(self) -> float:
+        """The relative precision of the module's numbers."""
+        return float(torch.finfo(self._dtype).eps)
+
     @cached_property
     def _places(self) -> FloatArray:
         return np.asarray(self._x[:, self.moves] * self.unit)
@@ -110,12 +114,10 @@ class Scores:
         return np.zeros((len(rows), len(self.moves)))
 
     def kept(self, rows: IntArray, steps: FloatArray) -> FloatArray:
-        """Steps as the module will see them: in its precision, and within the bounds."""
-        rounded = steps.astype(self.dtype).astype(float)
-        if self.bounded:
-            low, high = self.room(rows)
-            rounded = np.clip(rounded, low, high)
-        return rounded
+        """The steps that the module really sees: from where samples are to where its precision, and the bounds, put them."""
+        seen = self.inputs(rows, steps).cpu().reshape(len(rows), -1)[:, self._columns].double().numpy()
+        real = (seen - self._x[rows][:, self.moves]) * self.unit
+        return np.where(steps == 0.0, 0.0, np.clip(real, *self.room(rows)) if self.bounded else real)
 
     def room(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """The least and the largest step of every feature that may move."""
@@ -141,43 +143,48 @@ class Scores:
             for part in blocks(len(rows), self.batch):
                 inputs = self.inputs(rows[part], steps[part])
                 found[part] = self.ask(inputs, rows[part]).double().cpu().numpy()
-        self.evaluations += len(rows)
         return self._checked(found, rows)
 
     def linearised(self, rows: IntArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`v` after these steps, and its gradient with respect to them."""
         found, gradient = np.empty(len(rows)), np.empty((len(rows), len(self.moves)))
         for part in blocks(len(rows), self.batch):
-            inputs = self.inputs(rows[part], steps[part]).requires_grad_()
-            with torch.enable_grad():
+            with torch.inference_mode(mode=False), torch.enable_grad():
+                inputs = self.inputs(rows[part], steps[part]).requires_grad_()
                 v = self.ask(inputs, rows[part])
                 if not v.requires_grad:
                     raise InputError("the module's output has no gradient with respect to X; it must not detach it.")
                 (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
                 slopes = torch.zeros_like(inputs) if given is None else given
             found[part] = v.detach().double().cpu().numpy()
-            flat = slopes.cpu().reshape(len(inputs), -1)
+            flat = slopes.double().cpu().reshape(len(rows[part]), -1)
             gradient[part] = (flat if self._whole else flat[:, self._columns]).numpy()
         if self._priced:
             gradient /= self.unit
-        self.evaluations += len(rows)
         return self._checked(found, rows), self._checked(gradient, rows)
 
     def inputs(self, rows: IntArray, steps: FloatArray) -> torch.Tensor:
         """These rows after their steps, as the module takes them."""
-        moved = torch.from_numpy(steps / self.unit if self._priced else steps).to(self._origin)
-        places = self._origin[torch.from_numpy(rows)]
-        moved = places.add_(moved) if self._whole else places.index_add_(1, self._columns, moved)
+        moved = self._x[rows]
+        if self._whole:
+            moved += steps / self.unit if self._priced else steps
+        else:
+            moved[:, self.moves] += steps / self.unit
         if self.bounded:
-            moved[:, self._columns] = moved[:, self._columns].clamp(*self._bounds)
-        return moved.reshape(len(rows), *self._shape).to(self._device)
+            moved[:, self.moves] = np.clip(moved[:, self.moves], self._lower, self._upper)
+        return torch.from_numpy(moved).to(self._device, self._dtype).reshape(len(rows), *self._shape)
 
     def _noise(self) -> float:
         some = np.linspace(0, len(self._x) - 1, min(TRIAL, len(self._x))).astype(np.intp)
         together = self.values(some, self.none(some))
         alone = np.concatenate([self.values(some[k : k + 1], self.none(some[k : k + 1])) for k in range(len(some))])
-        digits = float(np.finfo(self.dtype).eps) * float(np.abs(together).max())
-        return NOISE * max(digits, float(np.abs(together - alone).max()))
+        size, apart = float(np.abs(together).max()), float(np.abs(together - alone).max())
+        if apart > UNSTEADY * size:
+            raise InputError(
+                "the module answers differently when asked again, or for one row at a time; it must be a fixed function of each"
+                " row: call .eval(), and leave out layers that are random or look at the whole batch."
+            )
+        return NOISE * max(self.eps * size, apart)
 
     def ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
         """`v` of these rows at these inputs."""
