@@ -25,9 +25,10 @@ THREE = (Y + (X[:, 2] > 0.8)).astype(int)
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> Any:
+def _one_thread_and_seed() -> Any:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    torch.manual_seed(0)
     yield
     torch.set_num_threads(threads)
 
@@ -155,7 +156,7 @@ def test_a_layer_alone_is_a_chain_and_branches_are_not() -> None:
     result = tp.stability(nn.Sequential(Residual(), nn.Linear(4, 1).double()), X, Y, 0.9, loss="zero_one")
     assert result.lower == 0.0
     assert "not certified" in result.lower_by
-    assert "not certified" in str(result)
+    assert "not certified" in " ".join(str(result).split())
 
 
 def test_modes_within_a_module_are_left_alone() -> None:
