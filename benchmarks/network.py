@@ -4,7 +4,7 @@ On the ACS Income data (76 columns, 2,000 rows to train and 2,000 to evaluate, n
 and one of three hidden layers of 128, trained with Adam. The data are looked for in TIPPINGPOINT_DATA and in ../shared/data.
 
 Algorithms 1 and 2 begin at h = 1, as published; their rates are the best of those tried by hand, and they are given as many
-epochs as their risk needs to stay within 1 % of the threshold. Every time is of one run, in one process, on `--threads`
+epochs as their risk needs to stay within 1 % of the threshold. All in one process, on `--threads`
 threads (1: on two shared cores small networks are slower on two).
 
 Run as `python benchmarks/network.py`; `--quick` leaves the slowest parts out.
@@ -48,6 +48,9 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 
 MOST_EPOCHS = 300
 """Where the search for enough epochs gives up."""
+
+SHORT = 2.0
+"""Seconds below which a machine shared with others needs a second and a third look."""
 
 MIXES = [k / 10 for k in range(11)]
 
@@ -111,9 +114,13 @@ def setups() -> list[Setup]:
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    found = run()
-    return time.perf_counter() - start, found
+    """Seconds, the median of three where it is short, and what came out."""
+    seconds: list[float] = []
+    while not seconds or (len(seconds) < 3 and seconds[0] < SHORT):
+        start = time.perf_counter()
+        found = run()
+        seconds.append(time.perf_counter() - start)
+    return sorted(seconds)[len(seconds) // 2], found
 
 
 def evaluated(setup: Setup, divergence: str, **search: Any) -> Any:
