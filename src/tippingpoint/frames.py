@@ -149,7 +149,7 @@ def build_frame(columns: Mapping[str, Any], backend: str, index: Sequence[Any] |
         return pd.DataFrame(dict(columns), index=None if index is None else pd.Index(index))
     import narwhals as nw
 
-    return nw.from_dict(dict(columns), backend=nw.Implementation.from_backend(backend)).to_native()  # type: ignore[arg-type]
+    return nw.from_dict(dict(columns), backend=nw.Implementation.from_backend(backend)).to_native()  # type: ignore[arg-type]  # any eager one, by its name
 
 
 def _from_frame(frame: Any, data: Any) -> Features:

@@ -305,7 +305,7 @@ def profile(
 
 def stability(
     model: Any,
-    X: Any,  # noqa: N803
+    X: Any,  # noqa: N803  # as above
     y: Any,
     risk: float,
     *,
@@ -333,7 +333,7 @@ def stability(
 
 def compare(
     models: Mapping[str, Any],
-    X: Any,  # noqa: N803
+    X: Any,  # noqa: N803  # as above
     y: Any,
     risk: float,
     *,

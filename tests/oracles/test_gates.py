@@ -177,3 +177,51 @@ def test_beyond_the_pole_of_a_squared_loss_nothing_is_proved() -> None:
     layer, x = network(5)
     found = searched(layer, x, loss_named("squared"), 1e6, direction=np.full(len(x), -1.0), constant=np.full(len(x), 9.0))
     assert np.isinf(found.most).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("name", "price"), [("zero_one", math.inf), ("logistic", 2.0), ("hinge", 0.7), ("squared", 0.02)])
+def test_what_is_known_narrows_the_search_but_never_shuts_out_the_best(seed: int, name: str, price: float) -> None:
+    layer, x = network(seed, units=9)
+    layer = replace(layer, offset=layer.offset - float(np.median(score(layer, x))) - 0.2)
+    loss = loss_named(name)
+    if name == "zero_one":
+        x = x[score(layer, x) < 0.0]
+    best = searched(layer, x, loss, price, tolerance=1e-6)
+    reached = np.isfinite(best.most) & (best.least > -1e5) & (np.abs(best.least) > 1e-9)
+    increasing = Rising(loss) if loss.task == "regression" else loss
+    search = GateSearch(
+        layer, x @ layer.weights.T + layer.bias, np.ones(len(x)), np.zeros(len(x)), increasing, loss.value(score(layer, x))
+    )
+    for part in (1.02, 1.5) if name == "zero_one" else (0.98, 0.6):  # a step that is known, and not quite the best
+        known = Bounds(np.full(len(x), 0.0 if name == "zero_one" else math.inf), part * best.least, np.zeros_like(x))
+        found = search.search(price, known, tolerance=1e-6)
+        assert (found.most >= best.least - 1e-7 * np.abs(best.least))[reached].all()
+        np.testing.assert_allclose(found.most[reached], best.most[reached], rtol=2e-3, atol=1e-6)
+
+
+def line(loss: Loss, now: float, present: float) -> GateSearch:
+    """One unit that is open all around one sample: the score is `now + s`."""
+    layer = HiddenLayer(np.array([[1.0]]), np.zeros(1), np.ones(1), 0.0)
+    return GateSearch(layer, np.array([[100.0]]), np.ones(1), np.array([now - 100.0]), loss, np.array([present]))
+
+
+def test_the_radius_is_that_of_the_best_step_where_the_score_is_a_line() -> None:
+    search = line(loss_named("hinge"), 1.0, 2.0)  # λ·s - s² is best at s = λ/2, where it is λ²/4
+    assert search._radius(6.0, np.array([9.0]))[0] == pytest.approx(3.0)
+    assert search._radius(6.0, np.array([0.0]))[0] == pytest.approx(6.0)
+    assert search._radius(math.inf, np.array([-4.0]))[0] == pytest.approx(2.0)
+
+
+def test_what_is_lost_already_on_the_other_side_is_not_gained() -> None:
+    search = line(Rising(loss_named("absolute")), -1.0, 1.0)  # max λ·((s - 1)₊ - 1) - s² = λ²/4 - 2λ
+    known = Bounds(np.array([math.inf]), np.zeros(1), np.zeros((1, 1)))
+    assert search.search(10.0, known, tolerance=1e-9).most[0] == pytest.approx(5.0)
+    assert search.search(7.0, known, tolerance=1e-9).most[0] == 0.0
+
+
+@pytest.mark.parametrize("name", ["squared", "absolute", "pinball:0.8", "huber", "epsilon_insensitive"])
+def test_the_rising_part_is_lifted_as_its_values_say(name: str) -> None:
+    rising = Rising(loss_named(name))
+    v, push = (side.ravel() for side in np.meshgrid(np.linspace(-3.0, 3.0, 25), np.linspace(0.0, 5.0, 21)))
+    np.testing.assert_allclose(rising.lift(v, push), rising.value(v + push) - rising.value(v), atol=1e-12)

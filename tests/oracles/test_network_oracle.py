@@ -15,6 +15,7 @@ from tippingpoint.core.divergences import divergence_named
 from tippingpoint.core.dual import highest_floor, solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.models.chains import chain, hidden_layer
+from tippingpoint.oracles.network.climbing import Summit
 from tippingpoint.oracles.network.gates import GateSearch
 from tippingpoint.progress import progress_bar
 
@@ -82,6 +83,20 @@ def test_regressors_are_bounded_from_both_sides(widths: tuple[int, ...], loss: s
         assert proved.lower <= proved.upper <= searched.upper * (1.0 + 1e-9)
         if method:
             assert proved.gap < 0.01
+
+
+@pytest.mark.parametrize("widths", [(), (8, 8)])
+@pytest.mark.parametrize("loss", ["cross_entropy", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("classes", [1, 3])
+def test_no_step_gains_more_than_is_certified_at_any_price(classes: int, loss: str, widths: tuple[int, ...]) -> None:
+    profile = tp.profile(trained(*widths, classes=classes), X, Y if classes == 1 else THREE, loss=loss, certify="tight")
+    oracle: Any = profile.oracle
+    for rung in oracle.rungs:
+        for price in (1e-3 * rung, rung):
+            summit = Summit.foot(price, oracle.setting.scores)
+            oracle._explorer.scale(summit, None)
+            most = oracle._certifier.gains(price)
+            assert (most >= summit.gain * (1.0 - 1e-9)).all()
 
 
 def test_bounds_of_exact_gains_are_the_dual_itself() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tippingpoint.core.arrays import IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError, OutputWarning, UnsupportedError
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
@@ -141,11 +141,11 @@ def _proved(
     steps[errors.rows] = errors.steps
     squared = np.zeros(len(features.x))
     squared[errors.rows] = np.maximum(-found.most, 0.0)
-    if isinstance(steepness, SteepnessCertifier):
+    if isinstance(steepness, DistanceCertifier):
         squared = np.maximum(squared, steepness.squared)
     told = "" if found.finished else ", which ran out of time"
     by = f"nearest errors bounded by a proof over the gates of the hidden layer{told}"
-    return with_errors(setting, steps), DistanceCertifier(squared, setting.now < 0.0, by)
+    return with_errors(setting, steps), DistanceCertifier(lambda: squared, setting.now < 0.0, by)
 
 
 def _gates(layer: HiddenLayer, setting: Setting, features: Features, domain: Domain, way: Way, rows: IntArray) -> GateSearch:
@@ -180,7 +180,12 @@ def _steepness(
                 found.append(Slopes(way.loss, lines, way.soft))
         return found
 
-    return SteepnessCertifier(build, setting.losses, setting.now < 0.0, reading.loss.needs_crossing)
+    def nearest() -> FloatArray:
+        return np.asarray(np.square(np.min([way.distances() for way in build()], axis=0)))
+
+    if reading.loss.needs_crossing:
+        return DistanceCertifier(nearest, setting.now < 0.0)
+    return SteepnessCertifier(build, setting.losses)
 
 
 def _restarts(search: Search, reading: Reading, samples: int) -> int:
@@ -228,7 +233,7 @@ def _device(module: nn.Module, wanted: Any) -> torch.device:
     try:
         device = torch.device(wanted)
         torch.zeros(1, device=device)
-    except (RuntimeError, TypeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, TypeError, AssertionError, NotImplementedError) as error:  # each backend refuses in its own way
         raise InputError(f"device={wanted!r} cannot be used here ({str(error).splitlines()[0]}); 'cpu' always can.") from None
     return device
 

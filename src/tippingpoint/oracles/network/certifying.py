@@ -24,6 +24,9 @@ from tippingpoint.oracles.network.oracle import Certifier, PathOracle
 from tippingpoint.oracles.network.pool import Pool
 from tippingpoint.push import FreePush
 
+STEEPNESS = "Lipschitz constants and linear relaxations of the layers"
+"""What certifies where nothing is proved."""
+
 FLOOR = 0.1
 """Gaps are judged relative to a sample's own gain plus this part of the mean one: small gains need no proof of their own."""
 
@@ -85,64 +88,49 @@ class Slopes:
 
 
 @dataclass(frozen=True)
-class SteepnessCertifier:
-    """Bounds from Lipschitz constants and linear relaxations; built when first asked for."""
+class SteepnessCertifier(Certifier):
+    """Bounds on gains from how steep the score can be, kept for every price that was asked for."""
 
     build: Callable[[], Sequence[Slopes]]
     losses: FloatArray
-    right: BoolArray
-    crossing: bool
-
-    by = "Lipschitz constants and linear relaxations of the layers"
-    proves = False
     _known: dict[float, FloatArray] = field(default_factory=dict)
-
-    @cached_property
-    def squared(self) -> FloatArray:
-        """No error is nearer than this."""
-        return np.asarray(np.square(np.min([way.distances() for way in self._slopes], axis=0)))
 
     @cached_property
     def _slopes(self) -> Sequence[Slopes]:
         return self.build()
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        return Certificate(highest_floor(problem, self.gains, _begin(problem, solution)), self.by)
-
-    def proved(self, price: float, oracle: PathOracle) -> None:
-        return None
+        return Certificate(highest_floor(problem, self.gains, _begin(problem, solution)), STEEPNESS)
 
     def gains(self, price: float) -> FloatArray:
         """The most that any step of any way can gain at a price."""
-        if self.crossing:
-            return np.where(self.right, np.maximum(price - self.squared, 0.0), 0.0)
         if price not in self._known:
             self._known[price] = np.asarray(np.max([way.gains(price, self.losses) for way in self._slopes], axis=0))
         return self._known[price]
 
 
 @dataclass(frozen=True)
-class DistanceCertifier:
-    """The 0/1 loss: no error is nearer than this."""
+class DistanceCertifier(Certifier):
+    """The 0/1 loss: no error of a sample that is right is nearer than a distance, measured when first asked for."""
 
-    squared: FloatArray
+    measure: Callable[[], FloatArray]
     right: BoolArray
-    by: str
+    by: str = STEEPNESS
 
-    proves = False
+    @cached_property
+    def squared(self) -> FloatArray:
+        """The least squared distance of an error."""
+        return self.measure()
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         return Certificate(highest_floor(problem, self._gains, _begin(problem, solution)), self.by)
-
-    def proved(self, price: float, oracle: PathOracle) -> None:
-        return None
 
     def _gains(self, price: float) -> FloatArray:
         return np.where(self.right, np.maximum(price - self.squared, 0.0), 0.0)
 
 
 @dataclass(frozen=True)
-class GateCertifier:
+class GateCertifier(Certifier):
     """Proofs over gates, at the price of every question.
 
     Attributes
@@ -171,7 +159,9 @@ class GateCertifier:
     deadline: float = math.inf
     finished: bool = True
 
-    proves = True
+    @property
+    def proves(self) -> bool:
+        return True
 
     def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
         rows = np.arange(len(oracle.losses))

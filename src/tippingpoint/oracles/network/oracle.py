@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -40,33 +41,31 @@ NEAR = 0.01
 INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 
 
-class Certifier(Protocol):
+class Certifier(ABC):
     """Who bounds the responses of a network from above, and so the stability from below."""
+
+    @abstractmethod
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        """The lower bound."""
 
     @property
     def proves(self) -> bool:
         """Whether it proves the responses of every question anew."""
+        return False
 
-    def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        """The lower bound."""
-
-    def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Pool] | None:
-        """A certifier that has proved the responses at a price, and the pool with what it learnt; None if it proves nothing."""
+    def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
+        """A certifier that has proved the responses at a price, and the pool with what it learnt; asked of those who prove."""
+        return self, oracle.pool
 
 
 @dataclass(frozen=True)
-class Uncertified:
+class Uncertified(Certifier):
     """Nothing is known from below."""
 
     why: str
 
-    proves = False
-
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         return Certificate(0.0, f"not certified: {self.why}")
-
-    def proved(self, price: float, oracle: PathOracle) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -251,14 +250,11 @@ class PathOracle(PoolOracle):
         """This oracle after proofs at the price of the question, with what they learnt."""
         oracle, before = self, math.nan
         for _ in range(PROOFS):
-            found = None
             solution = solve(replace(problem, responses=oracle))
             price = _price(problem, solution)
-            if solution.status is Status.ATTAINED and not abs(price - before) <= NEAR * price:
-                found = oracle._certifier.proved(price, oracle)
-            if found is None:
+            if solution.status is not Status.ATTAINED or abs(price - before) <= NEAR * price:
                 break
-            certifier, pool = found
+            certifier, pool = oracle._certifier.proved(price, oracle)
             oracle, before = oracle._with(pool, certifier=certifier), price
         return oracle
 
