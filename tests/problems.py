@@ -16,10 +16,13 @@ from tippingpoint.core.dual import Solution, solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import BestResponses
 from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
+from tippingpoint.domain import Domain
 from tippingpoint.losses import LOSSES, Loss, loss_named
-from tippingpoint.oracles.linear import LinearOracle
+from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.geometry import Score
+from tippingpoint.oracles.linear import linear_oracle
 from tippingpoint.oracles.table import TableOracle
-from tippingpoint.space import Domain, Space
+from tippingpoint.space import Space
 
 INF = math.inf
 DIVERGENCES: tuple[Divergence, ...] = (KL(), ChiSquare(), CVaR(0.4))
@@ -65,7 +68,7 @@ def table(rng: np.random.Generator, n: int, alternatives: int) -> tuple[TableOra
 
 def linear(
     rng: np.random.Generator, loss: Loss | str, n: int, d: int, space: Space | None = None
-) -> tuple[LinearOracle, FloatArray, FloatArray, FloatArray, Domain]:
+) -> tuple[Oracle, FloatArray, FloatArray, FloatArray, Domain]:
     """A random linear model with overlapping classes or noisy targets; also X, y, β and the domain."""
     judged = loss_named(loss)
     x = np.clip(rng.normal(size=(n, d)), -1.9, 1.9)
@@ -76,7 +79,7 @@ def linear(
     else:
         y = score + 2.0 * rng.normal(size=n)
     domain = (space or Space()).resolve([f"x{j}" for j in range(d)])
-    return LinearOracle(x, y, beta, 0.3, judged, domain), x, y, beta, domain
+    return linear_oracle(x, y, Score(beta, 0.3), judged, domain), x, y, beta, domain
 
 
 def primal_by_cvxpy(

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
         TippingPointError,
         UnsupportedError,
     )
-    from tippingpoint.front import Profile, compare, profile, stability
+    from tippingpoint.front import compare, profile, stability
     from tippingpoint.losses import Loss, PiecewiseLinear
     from tippingpoint.models.linear import LinearModel
+    from tippingpoint.profiles import Profile
     from tippingpoint.results import Comparison, StabilityResult, Sweep
     from tippingpoint.space import Space
     from tippingpoint.tables import profile_table
@@ -40,9 +41,10 @@ _HOMES = {
         "TippingPointError",
         "UnsupportedError",
     ),
-    "front": ("Profile", "compare", "profile", "stability"),
+    "front": ("compare", "profile", "stability"),
     "losses": ("Loss", "PiecewiseLinear"),
     "models.linear": ("LinearModel",),
+    "profiles": ("Profile",),
     "results": ("Comparison", "StabilityResult", "Sweep"),
     "space": ("Space",),
     "tables": ("profile_table",),

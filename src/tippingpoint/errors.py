@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+
+def listed(values: Iterable[object], most: int = 12) -> str:
+    """Values for a sentence; of many, the first."""
+    every = [repr(value) for value in values]
+    shown = ", ".join(every[:most])
+    return shown if len(every) <= most else f"{shown}, … ({len(every)} in all)"
+
 
 class TippingPointError(Exception):
     """Base class of every error that tippingpoint raises on purpose."""

@@ -9,13 +9,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks
-from tippingpoint.errors import InputError
+from tippingpoint.columns import Column, UnknownCategoryError, encode
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
+from tippingpoint.errors import InputError, listed
 
 CHUNK = 2**20
 """Numbers looked at at once."""
@@ -31,9 +33,9 @@ class Features:
     Attributes
     ----------
     x
-        `(n, d)` float64.
-    names
-        Column names; `x0, x1, …` for an array.
+        `(n, d)` float64; categories as their positions, NaN where a value is missing.
+    columns
+        What each holds; called `x0, x1, …` for an array.
     index
         Label of each row: a pandas index, otherwise the position.
     backend
@@ -45,20 +47,64 @@ class Features:
     """
 
     x: FloatArray
-    names: tuple[str, ...]
+    columns: tuple[Column, ...]
     index: Sequence[Any]
     backend: str
     native: Any
     shape: tuple[int, ...]
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def missing(self) -> BoolArray:
+        """Columns in which a value is missing."""
+        return np.isnan(self.x).any(axis=0)
+
     def take(self, rows: IntArray) -> Features:
         """These rows only."""
         index = [self.index[i] for i in rows]
-        return Features(self.x[rows], self.names, index, self.backend, _native_rows(self.native, rows), self.shape)
+        return Features(self.x[rows], self.columns, index, self.backend, _native_rows(self.native, rows), self.shape)
 
     def spread(self, most: int) -> Features:
         """At most so many rows, spread evenly over the data (which may be sorted)."""
         return self.take(np.linspace(0, len(self.x) - 1, min(most, len(self.x))).astype(np.intp))
+
+    def native_at(self, rows: IntArray, x: FloatArray) -> Any:
+        """These rows as the user's model takes them, with the values of `x` in place of their own."""
+        import narwhals as nw
+
+        taken = _native_rows(self.native, rows)
+        frame = nw.from_native(taken, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return x.reshape(len(x), *self.shape)
+        changed = []
+        for j, column in enumerate(self.columns):
+            if not np.array_equal(x[:, j], self.x[rows, j], equal_nan=True):
+                series = frame[column.name]
+                decoded = column.decoded(x[:, j])
+                if self.backend == "pandas":
+                    changed.append(nw.from_native(_pandas_column(decoded, series.to_native()), series_only=True))
+                else:
+                    changed.append(_other_column(decoded, series))
+        return frame.with_columns(*changed).to_native() if changed else taken
+
+    def check_numbers(self, columns: IntArray | None = None) -> None:
+        """Refuse what is missing and what is no number, in these columns or in all."""
+        for j in range(len(self.columns)) if columns is None else columns:
+            column = self.columns[j]
+            if column.holds == "category":
+                raise InputError(
+                    f"X[{column.name!r}] holds categories (String, such as {column.categories[0]!r}), and the model takes"
+                    " numbers; encode them in a pipeline, with OneHotEncoder in front of the model, or drop the column."
+                )
+            if self.missing[j]:
+                row = int(np.flatnonzero(np.isnan(self.x[:, j]))[0])
+                told = "=nan" if isinstance(self.native, np.ndarray) else " is missing"
+                raise InputError(
+                    f"X[{self.index[row]!r}, {column.name!r}]{told}: every value must be finite; impute or drop the row."
+                )
 
 
 def read_frame(data: Any, name: str) -> Any:
@@ -73,16 +119,16 @@ def read_frame(data: Any, name: str) -> Any:
         raise _repeated_column(name, columns) from None
 
 
-def read_features(data: Any) -> Features:
-    """The columns of a frame or an array as numbers, or an error that names the cell that is not one."""
+def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = None) -> Features:
+    """The columns of a frame or an array as numbers; those named in `categories` are read as such."""
     import narwhals as nw
 
     frame = read_frame(data, "X")
-    features = _from_frame(frame, data) if isinstance(frame, nw.DataFrame) else _from_array(data)
+    features = _from_frame(frame, data, categories or {}) if isinstance(frame, nw.DataFrame) else _from_array(data)
     if 0 in features.x.shape:
         raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
     for chunk in blocks(len(features.x), CHUNK // features.x.shape[1]):
-        bad = ~np.isfinite(features.x[chunk])
+        bad = np.isinf(features.x[chunk])
         if bad.any():
             row, column = (int(k) for k in np.argwhere(bad)[0])
             row += chunk.start
@@ -152,28 +198,76 @@ def build_frame(columns: Mapping[str, Any], backend: str, index: Sequence[Any] |
     return nw.from_dict(dict(columns), backend=nw.Implementation.from_backend(backend)).to_native()  # type: ignore[arg-type]  # any eager one, by its name
 
 
-def _from_frame(frame: Any, data: Any) -> Features:
-    import narwhals as nw
-
+def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise _repeated_column("X", names)
     x = np.empty(frame.shape)
     backend = frame.implementation.value
     index = data.index if backend == "pandas" else range(len(x))
-    for j, (name, column) in enumerate(zip(names, frame.iter_columns(), strict=True)):
-        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-            raise InputError(
-                f"X[{name!r}] is of type {column.dtype}, not a number; encode it (for example with OneHotEncoder) or drop it."
-            )
+    columns = []
+    for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True)):
         try:
-            x[:, j] = column.to_numpy()
-        except (TypeError, ValueError):  # what is missing from a nullable column is no number
-            x[:, j] = math.nan
-        if np.isnan(x[:, j]).any() and column.null_count():  # counting is slow, so only where there is something to count
-            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-            raise InputError(f"X[{index[row]!r}, {name!r}] is missing: every value must be finite; impute or drop the row.")
-    return Features(x, tuple(names), index, backend, data, x.shape[1:])
+            x[:, j], column = _read_column(name, series, categories.get(name))
+        except UnknownCategoryError as unknown:
+            raise InputError(
+                f"X[{index[unknown.row]!r}, {name!r}]={unknown.value!r} is none of its categories,"
+                f" {listed(categories[name])}; add it to them, or drop the row."
+            ) from None
+        columns.append(column)
+    return Features(x, tuple(columns), index, backend, data, x.shape[1:])
+
+
+def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tuple[FloatArray, Column]:
+    """A column as numbers: by the categories given, otherwise by its type."""
+    import narwhals as nw
+
+    kind = series.dtype
+    if categories is not None:
+        return encode(series.to_list(), name, categories)
+    if kind.is_numeric():
+        return _as_floats(series), Column(name, "integer" if kind.is_integer() else "number")
+    if kind == nw.Boolean:
+        return _as_floats(series), Column(name, "boolean")
+    if isinstance(kind, (nw.Categorical, nw.Enum)) or kind in (nw.Categorical, nw.String, nw.Object):
+        return encode(series.to_list(), name, _declared(series))
+    raise InputError(
+        f"X[{name!r}] is of type {kind}, neither a number nor a category; turn it into one (a date into days) or drop it."
+    )
+
+
+def _declared(series: Any) -> Sequence[Any] | None:
+    """The categories that a column's own type lists."""
+    native = series.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
+        return list(native.cat.categories)
+    return list(getattr(series.dtype, "categories", ())) or None
+
+
+def _as_floats(series: Any) -> FloatArray:
+    try:
+        return np.asarray(series.to_numpy(), dtype=float)
+    except (TypeError, ValueError):  # what is missing from a nullable column is no number
+        return np.array([math.nan if value is None else float(value) for value in series.to_list()])
+
+
+def _pandas_column(values: Any, like: Any) -> Any:
+    """A pandas column of the type of another; of its own where that cannot hold it."""
+    import pandas as pd
+
+    try:
+        return pd.Series(values, index=like.index, name=like.name, dtype=like.dtype)
+    except (TypeError, ValueError):
+        return pd.Series(values, index=like.index, name=like.name)
+
+
+def _other_column(values: Any, like: Any) -> Any:
+    import narwhals as nw
+
+    listed = [None if isinstance(value, float) and math.isnan(value) else value for value in values.tolist()]
+    made = nw.new_series(like.name, listed, backend=like.implementation)
+    whole = not like.dtype.is_integer() or all(value is None or float(value).is_integer() for value in listed)
+    return made.cast(like.dtype) if whole else made
 
 
 def _from_array(data: Any) -> Features:
@@ -185,8 +279,8 @@ def _from_array(data: Any) -> Features:
     if x.ndim < 2:
         raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
     flat = x.reshape(len(x), math.prod(x.shape[1:]))
-    names = tuple(f"x{j}" for j in range(flat.shape[1]))
-    return Features(_numbers(flat, "X"), names, range(len(x)), "pandas", x, x.shape[1:])
+    columns = tuple(Column(f"x{j}") for j in range(flat.shape[1]))
+    return Features(_numbers(flat, "X"), columns, range(len(x)), "pandas", x, x.shape[1:])
 
 
 def _from_tensor(tensor: Any) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError
 from tippingpoint.frames import base_weights, read_frame, read_numbers, read_vector
-from tippingpoint.front import Profile
 from tippingpoint.oracles.table import TableOracle
+from tippingpoint.profiles import Profile
 from tippingpoint.show.text import GIVEN
 
 

@@ -11,8 +11,9 @@ from scipy.optimize import brentq
 from problems import CLASSIFICATION, DIVERGENCES, INF, PRICES, answer, linear, pieces_by_cvxpy, primal_by_cvxpy, table
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, honest_lower
-from tippingpoint.losses import LOSSES, PiecewiseLinear
-from tippingpoint.oracles.linear import LinearOracle
+from tippingpoint.losses import LOSSES, PiecewiseLinear, loss_named
+from tippingpoint.oracles.geometry import Score
+from tippingpoint.oracles.linear import linear_oracle
 from tippingpoint.oracles.pieces import PiecesOracle
 from tippingpoint.oracles.table import TableOracle
 from tippingpoint.space import Space
@@ -155,7 +156,7 @@ class TestClosedForms:
     def test_zero_one_moved_flips_the_nearest_and_splits_the_last(self) -> None:
         x, y = np.array([[-3.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
         oracle, _, _, _, domain = linear(np.random.default_rng(0), "zero_one", 4, 1)
-        oracle = LinearOracle(x, y, np.array([1.0]), 0.0, oracle._loss, domain)
+        oracle = linear_oracle(x, y, Score(np.array([1.0]), 0.0), loss_named("zero_one"), domain)
         got = answer(oracle, 0.6, 2.0, INF, KL())
         # Two samples at distance 1 flip for 1 each, 0.4 of the one at distance 2 for 4 each.
         assert got.value == pytest.approx(2.0 * 0.25 * (1.0 + 1.0 + 0.4 * 4.0), rel=1e-12)
@@ -224,7 +225,7 @@ class TestLimits:
         score = x @ beta + 0.3
         y = score if loss == "squared" else np.where(score > 0, 1.0, -1.0)
         big = 1.0 if loss == "squared" else 1e3  # every margin beyond one
-        perfect = LinearOracle(x, y, beta * big, 0.3 * big, oracle._loss, domain)
+        perfect = linear_oracle(x, y, Score(beta * big, 0.3 * big), loss_named(loss), domain)
         assert perfect.losses.max() < 1e-20
         got = answer(perfect, 0.7, *prices, KL())
         assert got.value == pytest.approx(0.5 * 0.7 / float(big * big * (beta @ beta)), rel=1e-8)

@@ -12,7 +12,9 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.inference import bootstrap, influence, normal_margin, standard_error
 from tippingpoint.losses import loss_named
-from tippingpoint.oracles.linear import LinearOracle
+from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.geometry import Score
+from tippingpoint.oracles.linear import linear_oracle
 from tippingpoint.space import Space
 
 SETTINGS: list[tuple[float, float, Divergence]] = [
@@ -75,10 +77,10 @@ def test_the_95_percent_interval_covers_about_95_percent(
     domain = Space().resolve(["a", "b", "c"])
     rng = np.random.default_rng(5)
 
-    def drawn(n: int) -> LinearOracle:
+    def drawn(n: int) -> Oracle:
         x = rng.normal(size=(n, 3))
         y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-2.0 * x @ beta)), 1.0, -1.0)
-        return LinearOracle(x, y, beta, 0.1, judged, domain)
+        return linear_oracle(x, y, Score(beta, 0.1), judged, domain)
 
     truth = answer(drawn(400_000), risk, theta1, theta2, divergence).value
     n, runs = 500, 600

@@ -11,12 +11,14 @@ import pytest
 from problems import INF, answer, dual_by_brute_force, linear
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare, Divergence
+from tippingpoint.domain import Domain
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
 from tippingpoint.losses.piecewise import pinball
-from tippingpoint.oracles.linear import LinearOracle
-from tippingpoint.oracles.multiclass import MulticlassOracle
+from tippingpoint.oracles.crossing import CrossingOracle
+from tippingpoint.oracles.geometry import Score
+from tippingpoint.oracles.linear import linear_oracle
 from tippingpoint.oracles.pieces import PiecesOracle
-from tippingpoint.space import Domain, Space
+from tippingpoint.space import Space
 
 EXTRA = [
     pinball(0.9),
@@ -126,7 +128,7 @@ def test_the_stability_agrees_with_brute_force_over_a_grid(loss: Loss, divergenc
 def test_logistic_finds_the_better_of_two_local_maxima() -> None:
     loss, domain = loss_named("logistic"), Space().resolve(["a"])
     scale, margins = 12.0, np.linspace(0.0, 14.0, 141)
-    oracle = LinearOracle(margins[:, None], np.ones(141), np.array([1.0]), 0.0, loss, domain)
+    oracle = linear_oracle(margins[:, None], np.ones(141), Score(np.array([1.0]), 0.0), loss, domain)
     response = oracle.respond(scale)
     pushes = np.linspace(0.0, scale, 200_001)
     best = [float(np.max(scale * np.logaddexp(0.0, pushes - m) - pushes**2)) for m in margins]
@@ -142,7 +144,8 @@ def test_multiclass_distance_is_the_least_over_a_quadratic_program(*, bounded: b
     y = rng.integers(0, 3, size=30)
     space = Space(lower=-2.0, upper=2.0, frozen=["d"]) if bounded else Space(price={"b": 2.0})
     domain = space.resolve(list("abcd"))
-    oracle = MulticlassOracle(x, y, coef, intercept, domain)
+    scores = [Score(beta, float(b)) for beta, b in zip(coef, intercept, strict=True)]
+    oracle = CrossingOracle.multiclass(x, y, scores, domain, x @ coef.T + intercept)
     peak = oracle.peak()
     assert oracle.losses == pytest.approx((np.argmax(x @ coef.T + intercept, axis=1) != y).astype(float))
     price = np.where(np.isfinite(domain.price), domain.price, 1.0)
@@ -195,10 +198,10 @@ def test_pieces_of_features_agree_with_a_grid_and_with_their_formula(*, bounded:
 def test_a_score_of_exactly_zero_is_judged_as_scikit_learn_does() -> None:
     x, y = np.array([[0.0], [0.0]]), np.array([-1.0, 1.0])
     domain = Space().resolve(["a"])
-    oracle = LinearOracle(x, y, np.array([1.0]), 0.0, loss_named("zero_one"), domain)
+    oracle = linear_oracle(x, y, Score(np.array([1.0]), 0.0), loss_named("zero_one"), domain)
     assert oracle.losses.tolist() == [0.0, 1.0]
     assert oracle.respond(1e-6).lift.tolist() == [1.0, 0.0], "on the boundary a flip costs nothing"
-    dead = LinearOracle(x, y, np.array([0.0]), 0.0, loss_named("zero_one"), domain)
+    dead = linear_oracle(x, y, Score(np.array([0.0]), 0.0), loss_named("zero_one"), domain)
     assert dead.peak().lift.tolist() == [0.0, 0.0], "a model without coefficients cannot be flipped"
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from tippingpoint.cli.files import read_linear, read_table, write_whole
 from tippingpoint.errors import InputError
-from tippingpoint.front import Profile, profile
+from tippingpoint.front import profile
 from tippingpoint.prices import BUDGET
+from tippingpoint.profiles import Profile
 from tippingpoint.results import StabilityResult
 from tippingpoint.space import Space
 from tippingpoint.tables import profile_table

@@ -33,7 +33,7 @@ class Squared(Loss):
         return np.full_like(v, 2.0)
 
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
-        return (push.meet(price, v),)
+        return push.meets(price, v)
 
     def ceiling(self, free: float) -> float:
         return 1.0 / free if free > 0.0 else math.inf
@@ -63,7 +63,7 @@ class SquaredHinge(Loss):
         return np.where(1.0 + v >= 0.0, 2.0, 0.0)
 
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
-        return (push.meet(price, 1.0 + v),)
+        return push.meets(price, 1.0 + v)
 
     def ceiling(self, free: float) -> float:
         return 1.0 / free if free > 0.0 else math.inf
@@ -108,4 +108,4 @@ class Huber(Loss):
         return (np.abs(v) < self.delta).astype(float)
 
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
-        return (push.meet(0.5 * price, v), push.at(0.5 * price * self.delta))
+        return (*push.meets(0.5 * price, v), push.at(0.5 * price * self.delta))

@@ -1,7 +1,8 @@
 """Affine preprocessing, folded into the coefficients of the linear model behind it.
 
 If a step maps `x` to `x ⊙ scale + shift`, the score `βᵀ(x ⊙ scale + shift) + b` is linear in `x` again. So distances are
-measured in the columns that the user gave, not in those the model happens to see.
+measured in the columns that the user gave, not in those the model happens to see. Encoders of categories contribute nothing
+here: what a category is worth is asked of the pipeline itself (`tippingpoint.models.encoders`).
 """
 
 from __future__ import annotations
@@ -81,6 +82,26 @@ def _selected(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequenc
     return wide, intercept
 
 
+def _components(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence[str] | None) -> Folded:
+    wide = coef / np.sqrt(step.explained_variance_) if step.whiten else coef
+    part = np.asarray(wide @ step.components_)
+    return part, intercept - part @ np.asarray(step.mean_)
+
+
+def _imputed(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence[str] | None) -> Folded:
+    """What is not missing stays as it is; columns that were always missing are dropped, indicators come last."""
+    statistics = step.statistics_
+    empty = np.array([isinstance(value, float) and np.isnan(value) for value in statistics])
+    kept = np.flatnonzero(~empty | bool(getattr(step, "keep_empty_features", False)))
+    wide = np.zeros((len(coef), len(statistics)))
+    wide[:, kept] = coef[:, : len(kept)]
+    return wide, intercept
+
+
+def _encoded(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence[str] | None) -> Folded:
+    return np.zeros((len(coef), step.n_features_in_)), intercept
+
+
 def _nested(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence[str] | None) -> Folded:
     return fold([inner for _, inner in step.steps], coef, intercept, names)
 
@@ -89,7 +110,7 @@ def _columns(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence
     given = list(getattr(step, "feature_names_in_", [])) or list(names or [])
     wide = np.zeros((len(coef), step.n_features_in_))
     for name, inner, chosen in step.transformers_:
-        columns = _positions(chosen, given, step.n_features_in_)
+        columns = positions(chosen, given, step.n_features_in_)
         if (isinstance(inner, str) and inner == "drop") or not len(columns):
             continue
         inner_names = [given[j] for j in columns] if given else None
@@ -98,7 +119,7 @@ def _columns(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence
     return wide, intercept
 
 
-def _positions(chosen: Any, given: Sequence[str], width: int) -> IntArray:
+def positions(chosen: Any, given: Sequence[str], width: int) -> IntArray:
     """Column positions of a ColumnTransformer's entry: names, numbers, a slice or a mask."""
     if callable(chosen):
         raise NotAffineError("its ColumnTransformer chooses columns by a function that was not resolved; fit it first")
@@ -124,6 +145,9 @@ FOLDINGS: list[tuple[Callable[[Any], bool], Callable[..., Folded]]] = [
     (_has("data_min_", "scale_", "min_"), _min_max),
     (_has("max_abs_", "scale_"), _max_abs),
     (_has("get_support"), _selected),
+    (_has("components_", "mean_", "whiten", "explained_variance_"), _components),
+    (_has("statistics_", "indicator_"), _imputed),
+    (_has("categories_"), _encoded),
     (lambda step: hasattr(step, "func") and step.func is None, _identity),
 ]
 """The registry: a new affine step is a function above and a line here; a wrong fold is caught by the trial."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,8 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, fold
-
-SERVED = (
-    "linear classifiers and regressors of scikit-learn (anything fitted with coef_ and intercept_), pipelines of affine"
-    " preprocessing in front of one, and plain (coef, intercept); for any other model, evaluate alternatives of each sample"
-    " yourself and pass them to tippingpoint.profile_table"
-)
+from tippingpoint.models.encoders import contributions
+from tippingpoint.oracles.geometry import Score
 
 TRIAL_ROWS = 64
 """Rows on which a folded model is compared with the user's own."""
@@ -40,12 +37,20 @@ class LinearModel:
     classes
         Labels in the order of the scores (two for a single score, the positive one last); None for a regressor, or where
         they are to be read off the data.
+    regressor
+        Whether it predicts numbers.
+    tables
+        By column of categories: `(K, C + 1)`, what each contributes in place of a coefficient, and last a missing one.
+    missing
+        By column of numbers: `(K,)`, what a missing one contributes.
     """
 
     coef: FloatArray
     intercept: FloatArray
     classes: tuple[Any, ...] | None = None
     regressor: bool = False
+    tables: Mapping[int, FloatArray] = field(default_factory=dict)
+    missing: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, coef: Any, intercept: Any = 0.0, classes: Sequence[Any] | None = None) -> LinearModel:
@@ -69,14 +74,31 @@ class LinearModel:
             )
         return cls(beta, np.broadcast_to(bias, (len(beta),)), labels)
 
-    def scores(self, x: FloatArray) -> FloatArray:
-        """`(n, K)`."""
-        return np.asarray(x @ self.coef.T + self.intercept)
+    @cached_property
+    def scores(self) -> tuple[Score, ...]:
+        """One for each row of `coef`."""
+        return tuple(
+            Score(
+                self.coef[k],
+                float(self.intercept[k]),
+                {j: table[k] for j, table in self.tables.items()},
+                {j: part[k] for j, part in self.missing.items()},
+            )
+            for k in range(len(self.coef))
+        )
+
+    def values(self, x: FloatArray) -> FloatArray:
+        """`(n, K)`: the scores of every row."""
+        return np.column_stack([score.of(x) for score in self.scores])
 
     def labels(self, scores: FloatArray) -> list[Any]:
         """What a classifier says to these scores."""
         decided = scores.argmax(axis=1) if len(self.coef) > 1 else (scores[:, 0] > 0.0).astype(np.intp)
         return [self.classes[k] for k in decided] if self.classes else []
+
+
+class NotLinearError(Exception):
+    """A model is not a linear one; the message says why."""
 
 
 def recognise(model: Any, features: Features) -> LinearModel:
@@ -92,6 +114,10 @@ def recognise(model: Any, features: Features) -> LinearModel:
         raise InputError(
             f"the model has {width} coefficients but X has {features.x.shape[1]} columns; pass the columns it was fitted on."
         )
+    if not isinstance(model, (LinearModel, tuple, list)):
+        _try_out(model, linear, features)
+    covered = {*linear.tables, *linear.missing}
+    features.check_numbers(np.array([j for j in range(width) if j not in covered], dtype=np.intp))
     return linear
 
 
@@ -101,8 +127,7 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not any(name.endswith("_") and not name.startswith("_") for name in vars(last)):
             raise InputError(f"model={kind} is not fitted; call fit first.")
-        hint = "pass its best_estimator_; " if hasattr(last, "best_estimator_") else ""
-        raise UnsupportedError(f"model={kind} is not served; {hint}today these are: {SERVED}.")
+        raise NotLinearError("it has no coef_ and intercept_")
     coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
     classes = getattr(last, "classes_", None)
     regressor = classes is None
@@ -113,39 +138,50 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     try:
         beta, bias = np.atleast_2d(np.asarray(coef, dtype=float)), np.atleast_1d(np.asarray(last.intercept_, dtype=float))
         folded, shift = fold(steps, beta, bias, features.names)
-        folded = _aligned(folded, getattr(model, "feature_names_in_", ()), features.names)
-        linear = LinearModel.of(folded, shift, classes)
     except NotAffineError as error:
-        raise UnsupportedError(f"model={kind}: {error}; today these are served: {SERVED}.") from None
-    linear = LinearModel(linear.coef, linear.intercept, linear.classes, regressor)
-    _try_out(model, linear, features, kind)
+        raise NotLinearError(str(error)) from None
+    folded = _aligned(folded, getattr(model, "feature_names_in_", ()), features.names)
+    linear = replace(LinearModel.of(folded, shift, classes), regressor=regressor)
+    categories = any(column.holds == "category" for column in features.columns)
+    if steps and folded.shape[1] == features.x.shape[1] and (categories or features.missing.any()):
+        return _with_tables(model, linear, beta, bias, features)
     return linear
 
 
-def _try_out(model: Any, linear: LinearModel, features: Features, kind: str) -> None:
+def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatArray, features: Features) -> LinearModel:
+    """The model with what every category contributes, as its own preprocessing says."""
+    try:
+        base, tables, missing = contributions(model[:-1], beta, features)
+    except Exception as error:
+        why = " ".join(str(error).split()).rstrip(".")
+        told = f"model={type(model).__name__} fails on a legal row of X ({why})"
+        raise InputError(f"{told}; pass the columns it was fitted on, and in Space(categories=...) values it knows.") from error
+    coef = linear.coef.copy()
+    coef[:, list(tables)] = 0.0
+    bare = replace(linear, coef=coef, intercept=np.zeros(len(coef)), tables=tables, missing=missing)
+    return replace(bare, intercept=base + bias - bare.values(features.x[:1])[0])
+
+
+def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
     """Refuse a model that is not the linear function its attributes suggest (a link function, another kernel, a vote)."""
-    if linear.coef.shape[1] != features.x.shape[1]:
-        return
-    trial = features.spread(TRIAL_ROWS)
+    kind, trial = type(model).__name__, features.spread(TRIAL_ROWS)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as names given or missing: the numbers below decide
             said = np.asarray(model.predict(trial.native)).ravel().tolist()
             scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
     except Exception as error:
+        features.check_numbers(np.array([j for j in range(len(features.columns)) if j not in linear.tables], dtype=np.intp))
         why = " ".join(str(error).split()).rstrip(".")
         raise InputError(f"model={kind} fails on rows of X ({why}); pass the columns it was fitted on.") from error
-    ours, theirs = linear.scores(trial.x), scored.reshape(len(trial.x), -1)
-    noise = TRIAL_TOLERANCE * (np.abs(trial.x) @ np.abs(linear.coef).T + np.abs(linear.intercept))
+    ours, theirs = linear.values(trial.x), scored.reshape(len(trial.x), -1)
+    noise = TRIAL_TOLERANCE * np.column_stack([score.size(trial.x) for score in linear.scores])
     faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())
     if faithful and not linear.regressor:
         clear = _lead(ours) > 2.0 * noise.max(axis=1)
         faithful = all(a == b for a, b, c in zip(said, linear.labels(ours), clear, strict=True) if c)
     if not faithful:
-        raise UnsupportedError(
-            f"model={kind} has coefficients but does not predict on X as a linear model with them would;"
-            f" today these are served: {SERVED}."
-        )
+        raise NotLinearError("it has coefficients but does not predict on X as a linear model with them would")
 
 
 def _aligned(coef: FloatArray, fitted: Sequence[str], given: Sequence[str]) -> FloatArray:

@@ -13,10 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, OutputWarning, UnsupportedError
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
 from tippingpoint.models.chains import chain, hidden_layer
+from tippingpoint.models.judging import Judgement
 from tippingpoint.models.outputs import Reading, UserLoss, Way, check_logits, read_outputs
 from tippingpoint.models.search import EFFORTS, Search
 from tippingpoint.oracles.base import Oracle
@@ -29,7 +31,6 @@ from tippingpoint.oracles.network.oracle import Certifier, PathOracle, Setting, 
 from tippingpoint.oracles.network.paper import PaperOracle, Schedule
 from tippingpoint.oracles.network.pool import Pool
 from tippingpoint.oracles.network.scores import Scores, input_dtype
-from tippingpoint.space import Domain
 
 QUICK = 10.0
 """Seconds that the default method gives to proofs of the 0/1 loss; the paper's network takes a quarter of one."""
@@ -47,52 +48,62 @@ TRIAL_ROWS = 64
 """Rows on which a module is tried out."""
 
 
-def network_oracle(
-    module: nn.Module,
-    features: Features,
-    y: Any,
-    loss: str | Loss | UserLoss | None,
-    domain: Domain,
-    options: Mapping[str, Any],
-) -> tuple[Oracle, Reading]:
-    """The oracle of a module."""
-    search = Search.read(options)
-    if torch.is_inference_mode_enabled():
-        raise InputError("networks are searched by their gradients; leave torch.inference_mode() first (no_grad() is fine).")
-    _check_mode(module)
-    device = _device(module, search.device)
-    if search.device is not None and device != _home(module):
-        import copy
+class NetworkJudgement(Judgement):
+    """A PyTorch module."""
 
-        module = copy.deepcopy(module).to(device)  # the user's own stays where it is
-    outputs = _trial(module, features, device)
-    reading = read_outputs(y, len(features.x), loss, outputs, search.classes, device)
-    layers = chain(module, _tensor(features, device, module, TRIAL_ROWS))
-    check_logits(reading, layers)
-    scores = Scores(module, reading.pushed, features.x, features.shape, domain, device, search.batch)
-    everyone = np.arange(scores.samples)
-    _check_range(reading, layers, module, features, device)
-    if search.method == "paper":
-        setting = Setting(scores, reading.loss, scores.values(everyone, scores.none(everyone)), features.names, domain.unit)
-        schedule = Schedule(search.epochs, search.inner_steps, search.learning_rate, search.price_rate)
-        return PaperOracle(setting, schedule, progress=search.progress), reading
-    layer = hidden_layer(layers, features.x.shape[1]) if layers is not None and reading.ways else None
-    if search.method == "exact" and layer is None:
-        raise UnsupportedError(
-            "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path',"
-            " which searches, and bounds from below where it can."
+    searched = True
+
+    def __init__(
+        self, module: nn.Module, features: Features, y: Any, loss: str | Loss | UserLoss | None, options: Mapping[str, Any]
+    ) -> None:
+        self._search = Search.read(options)
+        if torch.is_inference_mode_enabled():
+            raise InputError(
+                "networks are searched by their gradients; leave torch.inference_mode() first (no_grad() is fine)."
+            )
+        features.check_numbers()
+        _check_mode(module)
+        self._features = features
+        self._device = _device(module, self._search.device)
+        if self._search.device is not None and self._device != _home(module):
+            import copy
+
+            module = copy.deepcopy(module).to(self._device)  # the user's own stays where it is
+        self._module = module
+        outputs = _trial(module, features, self._device)
+        self._reading = read_outputs(y, len(features.x), loss, outputs, self._search.classes, self._device)
+        self.label, self.range = self._reading.label, self._reading.range
+        self._layers = chain(module, _tensor(features, self._device, module, TRIAL_ROWS))
+        check_logits(self._reading, self._layers)
+        _check_range(self._reading, self._layers, module, features, self._device)
+
+    def oracle(self, domain: Domain) -> Oracle:
+        search, reading, features = self._search, self._reading, self._features
+        scores = Scores(self._module, reading.pushed, features.x, features.shape, domain, self._device, search.batch)
+        everyone = np.arange(scores.samples)
+        if search.method == "paper":
+            now = scores.values(everyone, scores.none(everyone))
+            setting = Setting(scores, reading.loss, now, features.names, domain.unit)
+            schedule = Schedule(search.epochs, search.inner_steps, search.learning_rate, search.price_rate)
+            return PaperOracle(setting, schedule, progress=search.progress)
+        layers = self._layers
+        layer = hidden_layer(layers, features.x.shape[1]) if layers is not None and reading.ways else None
+        if search.method == "exact" and layer is None:
+            raise UnsupportedError(
+                "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path',"
+                " which searches, and bounds from below where it can."
+            )
+        explorer = Explorer(
+            scores, reading.loss, reading.kin, search.seed, _restarts(search, reading, scores.samples), reading.rivals
         )
-    explorer = Explorer(
-        scores, reading.loss, reading.kin, search.seed, _restarts(search, reading, scores.samples), reading.rivals
-    )
-    setting = Setting(scores, reading.loss, explorer.now, features.names, domain.unit)
-    certifier = _steepness(layers, features, domain, reading, setting, EFFORTS[search.certify])
-    if reading.loss.needs_crossing:
-        return _crossing(explorer, setting, layer, certifier, reading, features, domain, search), reading
-    if search.method == "exact" and layer is not None:
-        ways = [_gates(layer, setting, features, domain, way, everyone) for way in reading.ways]
-        certifier = GateCertifier(ways, search.tolerance, search.time_limit, certifier)
-    return explored(explorer, setting, certifier, progress=search.progress), reading
+        setting = Setting(scores, reading.loss, explorer.now, features.names, domain.unit)
+        certifier = _steepness(layers, features, domain, reading, setting, EFFORTS[search.certify])
+        if reading.loss.needs_crossing:
+            return _crossing(explorer, setting, layer, certifier, reading, features, domain, search)
+        if search.method == "exact" and layer is not None:
+            ways = [_gates(layer, setting, features, domain, way, everyone) for way in reading.ways]
+            certifier = GateCertifier(ways, search.tolerance, search.time_limit, certifier)
+        return explored(explorer, setting, certifier, progress=search.progress)
 
 
 def _crossing(

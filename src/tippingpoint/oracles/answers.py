@@ -38,12 +38,15 @@ class Answer:
     ----------
     gain
         `λ·lift - cost` (the lift alone at an infinite price).
+    push, cost, multiplier, compliance
+        As in `Reach`.
     bend
         `f''` where the push ends.
     """
 
     gain: FloatArray
     lift: FloatArray
+    push: FloatArray
     cost: FloatArray
     multiplier: FloatArray
     compliance: FloatArray
@@ -53,7 +56,12 @@ class Answer:
     @classmethod
     def stay(cls, direction: FloatArray) -> Answer:
         nothing = np.zeros_like(direction)
-        return cls(nothing, nothing, nothing, nothing, nothing, nothing, direction)
+        return cls(nothing, nothing, nothing, nothing, nothing, nothing, nothing, direction)
+
+    @property
+    def reach(self) -> Reach:
+        """The push alone."""
+        return Reach(self.push, self.cost, self.multiplier, self.compliance)
 
     @classmethod
     def best(cls, price: float, sides: Sequence[tuple[Side, Push]]) -> Answer:
@@ -75,6 +83,7 @@ class Answer:
         return Answer(
             np.where(better, gain, self.gain),
             np.where(better, lift, self.lift),
+            np.where(better, reach.push, self.push),
             np.where(better, reach.cost, self.cost),
             np.where(better, reach.multiplier, self.multiplier),
             np.where(better, reach.compliance, self.compliance),

@@ -1,8 +1,9 @@
 r"""Linear models with one score, exactly.
 
 Moving the features of a linear model matters to the loss only through the score :math:`s = \beta^\top x + b`, and the
-cheapest move for a shift of the score is known (`tippingpoint.push`). So a best response is a problem in one number,
-which every loss solves in closed form (`tippingpoint.losses`).
+cheapest move for a shift of the score is known (`tippingpoint.push`), also where features are categories or whole numbers. So
+a best response is a problem in one number, which every convex loss solves in closed form (`tippingpoint.losses`); the 0/1 loss
+is in `tippingpoint.oracles.crossing`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.dual import Solution, Status
+from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
+from tippingpoint.domain import Domain
 from tippingpoint.losses import Loss
 from tippingpoint.oracles.answers import Answer, Side
-from tippingpoint.oracles.base import Oracle
-from tippingpoint.oracles.geometry import Rows, ScoreGeometry, shifted
+from tippingpoint.oracles.base import Certificate, Oracle
+from tippingpoint.oracles.crossing import CrossingOracle
+from tippingpoint.oracles.geometry import Rows, Score, ScoreGeometry
 from tippingpoint.push import Push, Reach
-from tippingpoint.space import Domain
 
 FAR = 1e10
 """How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
@@ -36,25 +40,25 @@ class LinearOracle(Oracle):
         `(n, d)` features.
     y
         Labels -1 and +1 for a classification loss, targets for a regression loss.
-    coef, intercept
-        `β` and `b`.
+    score
+        `β` and `b`, and tables for categories.
     loss
-        Any loss of one score.
+        Any convex loss of one score.
     domain
-        Which features may move, within which bounds, at what price.
+        Which features may move, how, at what price.
+    scores
+        `βᵀx + b` of every row.
     """
 
-    exact = True
-
-    def __init__(self, x: FloatArray, y: FloatArray, coef: FloatArray, intercept: float, loss: Loss, domain: Domain) -> None:
-        self.certificate = f"closed form: {loss.label} loss of a linear score"
+    def __init__(self, x: FloatArray, y: FloatArray, score: Score, loss: Loss, domain: Domain, scores: FloatArray) -> None:
         self.unit = domain.unit
-        self._x = x
-        self._names = domain.names
         self._loss = loss
-        self._geometry = ScoreGeometry(x, coef, intercept, domain)
-        self._sides = _sides(y, self._geometry.scores(), loss, both=self._geometry.bounded)
+        self._geometry = ScoreGeometry(x, score, domain)
+        self._sides = _sides(y, scores, loss, both=self._geometry.bounded)
         self._losses = loss.value(self._sides[0].v)
+        self.exact = not self._geometry.rounds
+        how = "closed form" if self.exact else "fine steps rounded, and bounded by letting them move freely"
+        self.certificate = f"{how}: {loss.label} loss of a linear score"
 
     @property
     def losses(self) -> FloatArray:
@@ -65,18 +69,7 @@ class LinearOracle(Oracle):
         return min(self._loss.ceiling(push.free) for _, _, push in self._pushes())
 
     def respond(self, price: float) -> Response:
-        whole = Response.none(len(self._losses))
-        if price == 0.0:
-            for rows, side, push in self._pushes():
-                rising = np.square(np.maximum(side.loss.slope(side.v), 0.0)) * push.none().compliance
-                whole.slope[rows] = np.maximum(whole.slope[rows], 0.5 * rising)
-            return whole
-        for rows in self._geometry.chunks(len(self._losses)):
-            answer = self._answer(price, rows)
-            whole.lift[rows], whole.cost[rows] = answer.lift, answer.cost
-            if not self._loss.needs_crossing:  # who has crossed stands still
-                whole.slope[rows] = answer.slope(price)
-        return whole
+        return self._whole(price, rounded=self._geometry.rounds)
 
     def peak(self) -> Response:
         unbounded = np.zeros(len(self._losses), dtype=bool)
@@ -86,6 +79,17 @@ class LinearOracle(Oracle):
         peak.lift[unbounded] = np.inf
         peak.cost[unbounded] = np.inf
         return peak
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        if self.exact or math.isinf(problem.theta1) or solution.status is not Status.ATTAINED:
+            return Certificate(solution.lower, self.certificate)
+
+        def gains(price: float) -> FloatArray:
+            relaxed = self._whole(price, rounded=False)
+            return np.asarray(price * relaxed.lift - relaxed.cost)
+
+        prices = [h for h in (solution.left.price, solution.right.price) if h > 0.0]
+        return Certificate(max(problem.floor(h, gains(h / problem.theta1)) for h in prices), self.certificate)
 
     def escape(self, lift: float) -> Response:
         escaped = Response.none(len(self._losses))
@@ -101,25 +105,48 @@ class LinearOracle(Oracle):
         return escaped
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
-        if self._loss.needs_crossing:
-            side = self._sides[0].of(rows)
-            direction = side.direction
-            multiplier = self._geometry.crossing(rows, direction, np.maximum(-side.v, 0.0)).multiplier
-        elif self.ceiling <= price < math.inf:
-            direction, multiplier = self._escaped(rows, lift)
+        if self.ceiling <= price < math.inf:
+            direction, reach = self._escaped(rows, lift)
         else:
             answer = self._answer(price, rows)
-            direction, multiplier = answer.direction, answer.multiplier
-        steps = self._geometry.steps(rows, direction, np.where(lift > 0.0, multiplier, 0.0))
-        return shifted(self._x, rows, self._geometry.moves, steps, self._names)
+            direction, reach = answer.direction, answer.reach
+        steps = self._geometry.steps(rows, direction, reach)
+        return self._geometry.shown(rows, np.where((lift > 0.0)[:, None], steps, 0.0))
+
+    def _whole(self, price: float, *, rounded: bool) -> Response:
+        """The responses of all samples; where steps are fine, rounded to them or as if they were not."""
+        whole = Response.none(len(self._losses))
+        if price == 0.0:
+            for rows, side, push in self._pushes():
+                rising = np.square(np.maximum(side.loss.slope(side.v), 0.0)) * push.none().compliance
+                whole.slope[rows] = np.maximum(whole.slope[rows], 0.5 * rising)
+            return whole
+        for rows in self._geometry.chunks(len(self._losses)):
+            answer = self._answer(price, rows)
+            whole.lift[rows], whole.cost[rows] = answer.lift, answer.cost
+            whole.slope[rows] = answer.slope(price)
+            if rounded:
+                whole.lift[rows], whole.cost[rows] = self._rounded(price, rows, answer)
+        return whole
+
+    def _rounded(self, price: float, rows: Rows, answer: Answer) -> tuple[FloatArray, FloatArray]:
+        """Lift and cost of an answer once its fine steps are rounded; nothing where that does not pay."""
+        push, cost = self._geometry.rounded(rows, answer.direction, answer.reach)
+        lift = np.zeros_like(push)
+        for whole in self._sides:
+            side = whole.of(rows)
+            mine = answer.direction == side.direction
+            lift[mine] = side.loss.lift(side.v, push)[mine]
+        pays = (lift > 0.0) if math.isinf(price) else (price * lift > cost)
+        return np.where(pays, lift, 0.0), np.where(pays, cost, 0.0)
 
     def _answer(self, price: float, rows: Rows) -> Answer:
         """The best of staying and of all candidates, on all sides."""
         sides = [whole.of(rows) for whole in self._sides]
         return Answer.best(price, [(side, self._geometry.push(rows, side.direction)) for side in sides])
 
-    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Direction and multiplier of the push of samples that escaped with this lift."""
+    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, Reach]:
+        """Direction and push of samples that escaped with this lift."""
         loss = self._losses[rows] + lift
         found: list[tuple[FloatArray, Reach]] = []
         for whole in self._sides:
@@ -128,7 +155,7 @@ class LinearOracle(Oracle):
             found.append((side.direction, self._geometry.push(rows, side.direction).to(far)))
         (direction, reach), (other, beyond) = found[0], found[-1]
         nearer = beyond.cost < reach.cost
-        return np.where(nearer, other, direction), np.where(nearer, beyond.multiplier, reach.multiplier)
+        return np.where(nearer, other, direction), beyond.where(nearer, reach)
 
     def _pushes(self) -> Iterator[tuple[slice, Side, Push]]:
         for rows in self._geometry.chunks(len(self._losses)):
@@ -137,13 +164,20 @@ class LinearOracle(Oracle):
                 yield rows, side, self._geometry.push(rows, side.direction)
 
 
+def linear_oracle(
+    x: FloatArray, y: FloatArray, score: Score, loss: Loss, domain: Domain, scores: FloatArray | None = None
+) -> LinearOracle | CrossingOracle:
+    """The oracle of one score under any loss; arguments as in `LinearOracle`."""
+    values = score.of(x) if scores is None else scores
+    if loss.needs_crossing:
+        return CrossingOracle.binary(x, y, score, domain, values)
+    return LinearOracle(x, y, score, loss, domain, values)
+
+
 def _sides(y: FloatArray, score: FloatArray, loss: Loss, *, both: bool) -> list[Side]:
     """The directions in which a push can raise the loss."""
     if loss.task == "classification":
         v = -y * score
-        if loss.needs_crossing:
-            # A score of exactly 0 is predicted as the first class: right for y = -1, though on the boundary.
-            v[(score == 0.0) & (y < 0.0)] = -np.finfo(float).smallest_subnormal
         return [Side(loss, v, -y), Side(loss.mirrored(), -v, y)] if loss.falls else [Side(loss, v, -y)]
     residual = y - score
     if loss.mirrored() is loss and not both:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, combine
 from tippingpoint.core.responses import Response
+from tippingpoint.domain import Domain
 from tippingpoint.losses import PiecewiseLinear
 from tippingpoint.oracles.base import Oracle
-from tippingpoint.oracles.geometry import Rows, ScoreGeometry, shifted
+from tippingpoint.oracles.geometry import Rows, Score, ScoreGeometry, shifted
 from tippingpoint.push import Reach
-from tippingpoint.space import Domain
 
 
 class PiecesOracle(Oracle):
@@ -45,9 +45,9 @@ class PiecesOracle(Oracle):
         self.unit = domain.unit
         self._x = x
         self._y = y
-        self._names = domain.names
-        self._pieces = [ScoreGeometry(x, a, 0.0, domain) for a in loss.slopes]
-        self._now = [y * piece.scores() + b for piece, b in zip(self._pieces, loss.offsets, strict=True)]
+        self._domain = domain
+        self._pieces = [ScoreGeometry(x, Score(a, 0.0), domain) for a in loss.slopes]
+        self._now = [y * combine(x, a) + b for a, b in zip(loss.slopes, loss.offsets, strict=True)]
         self._losses: FloatArray = np.maximum.reduce(self._now)
 
     @property
@@ -73,13 +73,13 @@ class PiecesOracle(Oracle):
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         chosen, _, reach = self._best(price, rows)
-        columns = np.unique(np.concatenate([piece.moves for piece in self._pieces]))
+        columns = np.unique(np.concatenate([piece.columns for piece in self._pieces]))
         steps = np.zeros((len(rows), len(columns)))
         for k, piece in enumerate(self._pieces):
             here = np.flatnonzero((chosen == k) & (lift > 0.0))
-            where = np.searchsorted(columns, piece.moves)
-            steps[here[:, None], where] = piece.steps(rows[here], self._y[rows[here]], reach.multiplier[here])
-        return shifted(self._x, rows, columns, steps, self._names)
+            where = np.searchsorted(columns, piece.columns)
+            steps[here[:, None], where] = piece.steps(rows[here], self._y[rows[here]], reach.take(here))
+        return shifted(self._x, rows, columns, steps, self._domain)
 
     def _best(self, price: float, rows: Rows) -> tuple[IntArray, FloatArray, Reach]:
         """The best piece of every row, its lift and its push."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.envelope import envelope
 from tippingpoint.core.responses import Response
 from tippingpoint.oracles.base import Oracle
 
@@ -40,7 +41,7 @@ class TableOracle(Oracle):
         original = np.flatnonzero(cost == 0.0)
         self._losses = np.zeros(int(sample.max()) + 1)
         self._losses[sample[original]] = loss[original]
-        kept = _envelope(sample, loss, cost)
+        kept = envelope(sample, loss, cost)
         self._atom = kept
         self._first = np.searchsorted(sample[kept], np.arange(len(self._losses)))
         self._lift = loss[kept] - self._losses[sample[kept]]
@@ -70,36 +71,3 @@ class TableOracle(Oracle):
         beaten = (self._from < price).astype(np.intp)
         beaten[self._first] = 0
         return np.asarray(self._first + np.add.reduceat(beaten, self._first))
-
-
-def _envelope(sample: IntArray, loss: FloatArray, cost: FloatArray) -> IntArray:
-    """The alternatives on the envelopes, sorted by sample and then by loss.
-
-    An alternative is never best if another costs no more at no less loss, or if it lies above the chord of its
-    neighbours. Dropping all of those at once and looking again ends with the convex envelope.
-    """
-    order = np.lexsort((-loss, cost, sample))
-    same = sample[order][1:] == sample[order][:-1]
-    best_before = _running_maximum(sample[order], loss[order])
-    kept = order[np.concatenate(([True], ~same | (loss[order][1:] > best_before[:-1])))]
-    while True:
-        bent = _above_chord(sample[kept], loss[kept], cost[kept])
-        if not bent.any():
-            return np.asarray(kept)
-        kept = kept[~bent]
-
-
-def _running_maximum(group: IntArray, values: FloatArray) -> FloatArray:
-    """Largest value so far within each run of equal `group`."""
-    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    raised = np.maximum.accumulate(ranks + group * len(values))
-    return np.asarray(np.sort(values)[raised - group * len(values)])
-
-
-def _above_chord(sample: IntArray, loss: FloatArray, cost: FloatArray) -> BoolArray:
-    bent = np.zeros(len(sample), dtype=bool)
-    if len(sample) > 2:
-        inner = (sample[2:] == sample[1:-1]) & (sample[1:-1] == sample[:-2])
-        rise, fall = loss[1:-1] - loss[:-2], loss[2:] - loss[1:-1]
-        bent[1:-1] = inner & ((cost[1:-1] - cost[:-2]) * fall >= (cost[2:] - cost[1:-1]) * rise)
-    return bent

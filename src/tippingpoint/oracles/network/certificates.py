@@ -22,9 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray, blocks
+from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError
 from tippingpoint.oracles.network.layers import SLACK, Network, Shape, lengths, network_of, traced
-from tippingpoint.space import Domain
 
 ROUNDING = 1e-12
 """Allowance on the height of planes, of the sizes of all its terms: far above what float64 loses."""

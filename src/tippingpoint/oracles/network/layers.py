@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError
-from tippingpoint.space import Domain
 
 SLACK = 1e-9
 """Allowance on norms and values, far above what float64 loses."""

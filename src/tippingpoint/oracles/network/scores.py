@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
+from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError
-from tippingpoint.space import Domain
 
 CHUNK = 2**22
 """Numbers of the input that a module sees at once, unless the user says how many rows."""
@@ -77,8 +77,8 @@ class Scores:
         """Columns that may move."""
         self.unit = np.sqrt(domain.price[self.moves])
         """How long the step of a feature's unit is."""
-        self._lower, self._upper = domain.lower[self.moves], domain.upper[self.moves]
-        self.bounded = bool(np.isfinite(self._lower).any() or np.isfinite(self._upper).any())
+        self._domain = domain
+        self.bounded = bool(domain.bounded[self.moves].any())
         self._whole = len(self.moves) == x.shape[1]
         self._priced = bool((self.unit != 1.0).any())
         self._columns = torch.as_tensor(self.moves)
@@ -122,13 +122,14 @@ class Scores:
     def room(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """The least and the largest step of every feature that may move."""
         here = self._places[rows]
-        return self._lower * self.unit - here, self._upper * self.unit - here
+        low, high = self._domain.bounds(self._x[rows], self.moves)
+        return low * self.unit - here, high * self.unit - here
 
     def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """All features of these rows after their steps: what moved as the module sees it, the rest as it was given."""
         shown = self._x[rows]
         seen = self.inputs(rows, steps).cpu().reshape(len(rows), -1)[:, self._columns].double().numpy()
-        seen = np.clip(seen, self._lower, self._upper) if self.bounded else seen
+        seen = np.clip(seen, *self._domain.bounds(self._x[rows], self.moves)) if self.bounded else seen
         shown[:, self.moves] = np.where(steps == 0.0, shown[:, self.moves], seen)
         return shown
 
@@ -171,7 +172,7 @@ class Scores:
         else:
             moved[:, self.moves] += steps / self.unit
         if self.bounded:
-            moved[:, self.moves] = np.clip(moved[:, self.moves], self._lower, self._upper)
+            moved[:, self.moves] = np.clip(moved[:, self.moves], *self._domain.bounds(self._x[rows], self.moves))
         return torch.from_numpy(moved).to(self._device, self._dtype).reshape(len(rows), *self._shape)
 
     def _noise(self) -> float:

@@ -9,13 +9,13 @@ all of a linear model's high-dimensional geometry is in the *pieces* of that one
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, combine
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class Reach:
     cost: FloatArray
     multiplier: FloatArray
     compliance: FloatArray
+
+    def take(self, rows: IntArray) -> Reach:
+        """The pushes of these samples only."""
+        return Reach(self.push[rows], self.cost[rows], self.multiplier[rows], self.compliance[rows])
 
     def where(self, choose: BoolArray, other: Reach) -> Reach:
         """This reach where `choose` holds, the other elsewhere."""
@@ -122,6 +126,10 @@ class Push(ABC):
             reach = piece.reach(push)
             found = reach.where(np.isfinite(reach.push) & np.isinf(found.cost), found)
         return found
+
+    def meets(self, price: float, offset: FloatArray) -> Sequence[Reach]:
+        """Every `t` at which `price·(offset + t) = μ(t)` can be the best place of a quadratic gain."""
+        return (self.meet(price, offset),)
 
     def meet(self, price: float, offset: FloatArray) -> Reach:
         r"""The largest `t` at which `price·(offset + t) = μ(t)` and the right side grows faster.
@@ -247,30 +255,48 @@ class BoxPush(Push):
 
     @cached_property
     def _sorted(self) -> list[Piece]:
+        none = np.zeros((len(self._room), 0))
+        return self._merged(none, none, none)
+
+    def _merged(self, jumps: FloatArray, shifts: FloatArray, costs: FloatArray) -> list[Piece]:
+        """The stretches between events: features that reach their bounds, and jumps at these multipliers."""
         n, d = self._room.shape
-        breaks = self._room / self._rates
+        breaks = np.concatenate((self._room / self._rates, jumps), axis=1)
         order = np.argsort(breaks, axis=1, kind="stable")
         breaks = np.concatenate((np.zeros((n, 1)), np.take_along_axis(breaks, order, axis=1)), axis=1)
-        given = self._coefficients * self._rates
-        given = given[order] if given.ndim == 1 else np.take_along_axis(given, order, axis=1)
+        given = np.broadcast_to(self._coefficients * self._rates, (n, d))
+        given = _in_order(order, given, np.zeros_like(jumps))
         # Summed from the stiff end, so that no small remainder is left over from a difference.
         compliance = np.concatenate((np.cumsum(given[:, ::-1], axis=1)[:, ::-1], np.zeros((n, 1))), axis=1)
+        leaps, paid = (_in_order(order, np.zeros((n, d)), jump) for jump in (shifts, costs))
         low, cost = np.zeros(n), np.zeros(n)
         pieces = []
-        for k in range(d + 1):
+        events = order.shape[1]
+        for k in range(events + 1):
             start = breaks[:, k]
-            end = breaks[:, k + 1] if k < d else np.full(n, np.inf)
+            end = breaks[:, k + 1] if k < events else np.full(n, np.inf)
             with np.errstate(invalid="ignore"):
                 span = end - start
-                high = low + np.where(compliance[:, k] > 0.0, compliance[:, k] * span, 0.0)
-                pieces.append(Piece(low, high, start, cost, compliance[:, k]))
-                cost = cost + (high - low) * (start + end)
-            low = high
+                gives = compliance[:, k] > 0.0
+                high = low + np.where(gives, compliance[:, k] * span, 0.0)
+                # Between two jumps at one multiplier nobody stops: what is best lies at either end.
+                passing = (span == 0.0) & ~gives if k else np.zeros(n, dtype=bool)
+                pieces.append(Piece(np.where(passing, np.nan, low), high, start, cost, compliance[:, k]))
+                cost = cost + np.where(gives, (high - low) * (start + end), 0.0)
+            if k == events:
+                break
+            low = np.where(np.isfinite(end), high + leaps[:, k], np.inf)
+            cost = cost + paid[:, k]
             live = np.isfinite(low)
             if not live.any():
                 break
             low, cost = np.where(live, low, np.nan), np.where(live, cost, np.nan)
         return pieces
+
+
+def _in_order(order: IntArray, features: FloatArray, jumps: FloatArray) -> FloatArray:
+    """What belongs to features and to jumps, in the order of the events of every row."""
+    return np.asarray(np.take_along_axis(np.concatenate((features, jumps), axis=1), order, axis=1))
 
 
 def _nowhere(like: FloatArray) -> Reach:

@@ -1,0 +1,185 @@
+"""A feature space resolved for the columns of a data set: what every oracle is told.
+
+Distance is `d(x, x̂) = Σ_j c_j (x_j - x̂_j)²` over the columns that move freely, plus `cost[from, to]` of every feature that
+has a menu of values; infinite on all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
+from tippingpoint.errors import InputError
+
+WHOLE = 1e-6
+"""Part of a step by which a multiple of it may miss by rounding."""
+
+Bounds = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Menu:
+    """A feature of finitely many values: a category, a one-hot group, an ordinal, a whole number.
+
+    Attributes
+    ----------
+    name, kind
+        Of the feature.
+    columns
+        `(m,)` positions of the columns that hold it: one, or all of a one-hot group.
+    values
+        `(K, m)`: what the columns hold at every option; NaN is missing.
+    cost
+        `(K, K)`: of going from the option of the row to the option of the column; zero on the diagonal, infinite where not
+        allowed.
+    axis
+        `(K,)`: where the options lie, if the cost is a squared distance along a line; None where it is that of a switch.
+    """
+
+    name: str
+    kind: str
+    columns: IntArray
+    values: FloatArray
+    cost: FloatArray
+    axis: FloatArray | None
+
+    @property
+    def metric(self) -> bool:
+        """Whether the cost is a squared distance, which has a unit, or the price of a switch, which has none."""
+        return self.axis is not None
+
+    def options(self, x: FloatArray) -> IntArray:
+        """Which option every row of `x` holds."""
+        if len(self.columns) > 1:
+            return np.asarray(np.argmax(x[:, self.columns], axis=1), dtype=np.intp)
+        held, known = x[:, self.columns[0]], self.values[:, 0]
+        order = np.argsort(known)  # NaN, what is missing, comes last, and is found there
+        return np.asarray(order[np.minimum(np.searchsorted(known[order], held), len(known) - 1)], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A space resolved for the columns of a data set.
+
+    Attributes
+    ----------
+    names
+        Of the columns.
+    price
+        `c_j`; infinite where a column may not move freely.
+    lower, upper
+        Bounds on a column that moves freely. A sample beyond them may stay where it is, or come back.
+    direction
+        +1 where a column may only rise, -1 where only fall, 0 where both.
+    step
+        Zero, or the step of a whole number with too many values for a menu.
+    menus
+        The features of finitely many values that may move.
+    groups
+        Features that may be asked about together, by name.
+    unit
+        What the square root of a distance measures, in words.
+    """
+
+    names: tuple[str, ...]
+    price: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    direction: FloatArray
+    step: FloatArray
+    menus: tuple[Menu, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unit: str = "feature units"
+
+    @property
+    def free(self) -> IntArray:
+        """Columns that move freely."""
+        return np.flatnonzero(np.isfinite(self.price))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Every feature that may move, in the order of the columns."""
+        where = {self.names[j]: int(j) for j in self.free} | {menu.name: int(menu.columns[0]) for menu in self.menus}
+        return tuple(sorted(where, key=where.__getitem__))
+
+    @property
+    def mixed(self) -> bool:
+        """Whether anything moves by jumps."""
+        return bool(self.menus) or bool((self.step[self.free] > 0.0).any())
+
+    @property
+    def bounded(self) -> BoolArray:
+        """Columns that move freely, but not everywhere."""
+        fenced = np.isfinite(self.lower) | np.isfinite(self.upper) | (self.direction != 0.0)
+        return np.asarray(fenced & np.isfinite(self.price))
+
+    def kind(self, feature: str) -> str:
+        """What kind of feature this is."""
+        menu = next((menu for menu in self.menus if menu.name == feature), None)
+        if menu is not None:
+            return menu.kind
+        return "integer" if self.step[self.names.index(feature)] > 0.0 else "numeric"
+
+    def only(self, features: Iterable[str]) -> Domain:
+        """The same space in which only these features move."""
+        chosen = set(features)
+        stays = np.array([name not in chosen for name in self.names])
+        menus = tuple(menu for menu in self.menus if menu.name in chosen)
+        return replace(self, price=np.where(stays, math.inf, self.price), menus=menus)
+
+    def bounds(self, x: FloatArray, columns: IntArray) -> Bounds:
+        """The least and the largest value of these columns for every row of `x`; what is missing stays."""
+        here = x[:, columns]
+        low, high = np.fmin(self.lower[columns], here), np.fmax(self.upper[columns], here)
+        still = np.isnan(here)
+        low = np.where((self.direction[columns] > 0.0) | still, here, low)
+        return low, np.where((self.direction[columns] < 0.0) | still, here, high)
+
+    def scaled(self, spread: FloatArray, unit: str) -> Domain:
+        """The same space with distances in units of each column's spread; a column without spread may not move."""
+        with np.errstate(divide="ignore"):
+            price = np.where(spread > 0.0, self.price / np.square(spread), math.inf)
+        menus = []
+        for menu in self.menus:
+            wide = float(spread[menu.columns[0]])
+            if not menu.metric:
+                menus.append(menu)
+            elif wide > 0.0:
+                menus.append(replace(menu, cost=menu.cost / wide**2))
+        return replace(self, price=price, menus=tuple(menus), unit=unit)
+
+    def distance(self, x: FloatArray, z: FloatArray) -> FloatArray:
+        """`d(z, x)` of every pair of rows; infinite where `z` is no place for `x`."""
+        free = self.free
+        cost = combine(np.square(np.where(np.isnan(x[:, free]), 0.0, z[:, free] - x[:, free])), self.price[free])
+        legal = np.ones(len(x), dtype=bool)
+        low, high = self.bounds(x, free)
+        legal &= ~((z[:, free] < low) | (z[:, free] > high)).any(axis=1)
+        steps = self.step[free]
+        counts = np.where(steps > 0.0, (z[:, free] - x[:, free]) / np.where(steps > 0.0, steps, 1.0), 0.0)
+        legal &= ~(np.abs(counts - np.round(counts)) > WHOLE).any(axis=1)
+        moves = set(free.tolist())
+        for menu in self.menus:
+            moves |= set(menu.columns.tolist())
+            here, there = menu.options(x), menu.options(z)
+            legal &= _same(menu.values[there], z[:, menu.columns]).all(axis=1)
+            cost += menu.cost[here, there]
+        still = [j for j in range(len(self.names)) if j not in moves]
+        legal &= _same(x[:, still], z[:, still]).all(axis=1)
+        return np.where(legal, cost, math.inf)
+
+
+def _same(a: FloatArray, b: FloatArray) -> BoolArray:
+    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def outside_bounds(row: object, name: str, value: float, lower: float, upper: float) -> InputError:
+    """The error for a sample that its own bounds exclude."""
+    return InputError(
+        f"X[{row!r}, {name!r}]={value:g} lies outside its bounds [{lower:g}, {upper:g}]; widen lower/upper, drop the row, or"
+        " say Space(outliers='keep') to let such samples stay where they are."
+    )

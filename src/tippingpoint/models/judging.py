@@ -1,0 +1,183 @@
+"""From a model, data and a loss to a judgement: whoever can build the oracle of any feature space."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.domain import Domain
+from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.frames import Features, read_labels, read_numbers
+from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
+from tippingpoint.models.encoders import encoded_columns
+from tippingpoint.models.labels import class_indices
+from tippingpoint.models.linear import LinearModel, NotLinearError, recognise
+from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.crossing import CrossingOracle
+from tippingpoint.oracles.linear import linear_oracle
+from tippingpoint.oracles.pieces import PiecesOracle
+
+
+class Judgement(ABC):
+    """A model on data, judged by a loss.
+
+    Attributes
+    ----------
+    label, range
+        Of the loss: what results call it, and the least and the largest value it can take.
+    searched
+        Whether best responses are searched for, and options of the search have a meaning.
+    counts_calls
+        Whether the search has a budget of model calls.
+    """
+
+    label: str
+    range: tuple[float, float]
+    searched = False
+    counts_calls = False
+
+    @abstractmethod
+    def oracle(self, domain: Domain) -> Oracle:
+        """Who finds best responses in a feature space."""
+
+    def along(self, domain: Domain) -> Oracle:
+        """The same for a space in which one feature, or few, may move; exact more often."""
+        return self.oracle(domain)
+
+
+def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], budget: int | None = None) -> Judgement:
+    """The judgement of this model by this loss; `budget` is for those who count calls, and only for them."""
+    if is_module(model):
+        from tippingpoint.models.networks import NetworkJudgement
+
+        return NetworkJudgement(model, features, y, loss, search)
+    of_features = isinstance(loss, PiecewiseLinear) and loss.of_features
+    if model is None and not of_features:
+        raise InputError("model=None: only a PiecewiseLinear loss of the features does without a model; pass one.")
+    if len(features.shape) != 1:
+        shape = (len(features.x), *features.shape)
+        raise InputError(f"X has shape {shape}; give a table of rows and columns (a PyTorch module may take more).")
+    if of_features:
+        return _PiecesJudgement(model, features, y, loss)
+    model = _unwrapped(model)
+    try:
+        linear = recognise(model, features)
+        chosen = loss_named(_default(linear) if loss is None else loss) if not _own(loss) else None
+    except NotLinearError as why:
+        chosen, reason = None, str(why)
+    else:
+        reason = "a loss of your own is not known in closed form"
+        if chosen is not None and not (len(linear.coef) > 1 and linear.classes and chosen.name != "zero_one"):
+            return LinearJudgement(linear, features, y, chosen)
+        if chosen is not None:
+            reason = f"the {chosen.label} loss of {len(linear.coef)} classes has no closed form"
+    from tippingpoint.models.blackbox import BlackBoxJudgement
+
+    given = dict(search) if budget is None else {**search, "budget": budget}
+    return BlackBoxJudgement(model, features, y, loss, given, reason)
+
+
+def is_module(model: Any) -> bool:
+    """Whether a model is a PyTorch module; PyTorch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def encoded_by(model: Any, names: Any) -> dict[str, list[Any]]:
+    """The columns that a model's own preprocessing reads as categories, and those it knows."""
+    return {} if is_module(model) else encoded_columns(_unwrapped(model), [str(name) for name in names])
+
+
+class LinearJudgement(Judgement):
+    """A linear model; everything about it is exact."""
+
+    def __init__(self, linear: LinearModel, features: Features, y: Any, loss: Loss) -> None:
+        self.label, self.range = loss.label, loss.range
+        self._features = features
+        self._linear = linear
+        self._loss = loss
+        self._target = self._targets(y) if loss.task == "regression" else None
+        self._index = self._labels(y) if loss.task == "classification" else None
+
+    def oracle(self, domain: Domain) -> Oracle:
+        x, (first, *others) = self._features.x, self._linear.scores
+        if others and self._index is not None:
+            return CrossingOracle.multiclass(x, self._index, self._linear.scores, domain, self._values)
+        y = self._signs if self._target is None else self._target
+        return linear_oracle(x, y, first, self._loss, domain, self._values[:, 0])
+
+    @cached_property
+    def _values(self) -> FloatArray:
+        return self._linear.values(self._features.x)
+
+    @cached_property
+    def _signs(self) -> FloatArray:
+        return np.where(np.asarray(self._index) > 0, 1.0, -1.0)
+
+    def _targets(self, y: Any) -> FloatArray:
+        linear = self._linear
+        if linear.classes is not None:
+            raise UnsupportedError(
+                f"loss={self.label!r} judges regressors but the model is a classifier; use {_names('classification')}."
+            )
+        if len(linear.coef) > 1:
+            raise UnsupportedError(f"the model has {len(linear.coef)} scores; pass one output at a time, as (coef, intercept).")
+        return read_numbers(y, "y", len(self._features.x))
+
+    def _labels(self, y: Any) -> IntArray:
+        linear = self._linear
+        if linear.regressor:
+            raise UnsupportedError(
+                f"loss={self.label!r} judges classifiers but the model is a regressor; use {_names('regression')}."
+            )
+        index, classes = class_indices(read_labels(y, "y", len(self._features.x)), linear.classes, len(linear.coef))
+        if len(linear.coef) > 1 and self._loss.name != "zero_one":
+            raise UnsupportedError(
+                f"loss={self.label!r} of {len(classes)} classes is not served for plain coefficients; use 'zero_one', which is"
+                " exact, or pass the model itself, which is searched."
+            )
+        return index
+
+
+class _PiecesJudgement(Judgement):
+    """A piecewise-linear loss of the features themselves, which holds the model."""
+
+    def __init__(self, model: Any, features: Features, y: Any, loss: PiecewiseLinear) -> None:
+        if model is not None:
+            raise InputError("a PiecewiseLinear loss of the features holds the model already; pass model=None.")
+        if loss.slopes.shape[1] != features.x.shape[1]:
+            raise InputError(
+                f"the loss has {loss.slopes.shape[1]} coefficients a piece but X has {features.x.shape[1]} columns."
+            )
+        features.check_numbers()
+        self.label, self.range = loss.label, loss.range
+        self._x = features.x
+        index, _ = class_indices(read_labels(y, "y", len(features.x)), None, 1)
+        self._signs = np.where(index > 0, 1.0, -1.0)
+        self._loss = loss
+
+    def oracle(self, domain: Domain) -> Oracle:
+        return PiecesOracle(self._x, self._signs, self._loss, domain)
+
+
+def _default(linear: LinearModel) -> str:
+    return "squared" if linear.regressor else "zero_one"
+
+
+def _own(loss: Any) -> bool:
+    return callable(loss) and not isinstance(loss, Loss)
+
+
+def _unwrapped(model: Any) -> Any:
+    """What a search for parameters ended with."""
+    return getattr(model, "best_estimator_", model)
+
+
+def _names(task: str) -> str:
+    return ", ".join(repr(name) for name, make in LOSSES.items() if make().task == task)

@@ -1,0 +1,239 @@
+"""A profile: the best responses of a model on data, and the stabilities that can be read off it.
+
+A profile is the expensive part; it depends on the model, the loss and the space only. Every price, divergence and threshold
+after that is a one-dimensional problem over numbers already in hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.columns import Column
+from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.divergences import Divergence, divergence_named
+from tippingpoint.core.dual import Solution, Status, honest_lower, solve
+from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Restricted
+from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
+from tippingpoint.errors import InputError
+from tippingpoint.frames import build_frame
+from tippingpoint.oracles.base import Oracle
+from tippingpoint.prices import read_number, resolve_prices
+from tippingpoint.results import Evidence, StabilityResult, Sweep, small_sample
+
+IMPRECISE = 1e-9
+"""Relative gap between the bounds of an exact oracle from which on the result says so."""
+
+CONTRADICTION = 1e-3
+"""Relative excess of a lower bound over the upper one that rounding does not explain, not even that of a float32 module."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The best responses of a model on data; ask it for any number of stabilities.
+
+    Attributes
+    ----------
+    oracle
+        Who finds the best responses.
+    base
+        Base weights of the samples, positive, summing to one.
+    index
+        Label of each sample; rows of zero weight are left out.
+    loss
+        What the model is judged by, as results name it.
+    loss_range
+        The least and the largest value of the loss.
+    backend
+        Kind of frame that results come in.
+    columns
+        What the columns of the data hold, where samples have any.
+    """
+
+    oracle: Oracle
+    base: FloatArray
+    index: Sequence[Any]
+    loss: str
+    loss_range: tuple[float, float]
+    backend: str = "pandas"
+    columns: tuple[Column, ...] = ()
+
+    @property
+    def risk(self) -> float:
+        """The mean loss now."""
+        return total(self.base, self.oracle.losses)
+
+    def stability(
+        self,
+        risk: float,
+        *,
+        theta1: float | None = None,
+        theta2: float | None = None,
+        mix: float | None = None,
+        budget: float | None = None,
+        divergence: str | Divergence = "kl",
+    ) -> StabilityResult:
+        """The least perturbation that lifts the risk to a threshold.
+
+        Parameters
+        ----------
+        risk
+            The threshold: a mean loss (for `zero_one`, an error rate such as 0.4).
+        theta1
+            Price of moving a sample by a squared distance of one; `inf` forbids moving.
+        theta2
+            Price of reweighting; `inf` forbids it.
+        mix
+            Instead of the two prices, a dial between reweighting only (0) and moving only (1):
+            `1/θ1 = budget·mix` and `1/θ2 = budget·(1 - mix)`. The default is 0.5.
+        budget
+            `1/θ1 + 1/θ2` along the dial; 5, the paper's, where none is given.
+        divergence
+            "kl", "chi2", "cvar:SHARE" or a `Divergence`.
+        """
+        prices = resolve_prices(theta1, theta2, mix, budget)
+        problem = Problem(self.oracle, self.base, self._threshold(risk), *prices, divergence_named(divergence))
+        oracle = self.oracle.tuned(problem)
+        if oracle is not self.oracle:
+            problem = replace(problem, responses=oracle)
+        return self._result(oracle, problem, solve(problem))
+
+    def curve(self, risks: Sequence[float], **settings: Any) -> Sweep:
+        """The stability at each of several thresholds; other settings as in `stability`."""
+        results = tuple(self.stability(risk, **settings) for risk in _several("risks", risks))
+        return Sweep("risk", tuple(result.risk for result in results), results, self.backend)
+
+    def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
+        """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
+        listed = _several("mixes", mixes)
+        results = tuple(self.stability(risk, mix=mix, **settings) for mix in listed)
+        return Sweep("mix", tuple(float(mix) for mix in listed), results, self.backend)
+
+    def _threshold(self, risk: float) -> float:
+        low, high = self.loss_range
+        threshold = read_number("risk", risk)
+        if not math.isfinite(threshold):
+            raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
+        if not low <= threshold <= high:
+            hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 2.0 <= threshold <= 100.0 else ""
+            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of the {self.loss} loss{hint}.")
+        return threshold
+
+    def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
+        q = sensitive_distribution(problem, solution)
+        reached = solution.status is not Status.UNREACHABLE
+        upper = q.total_cost if reached else math.inf
+        certificate = oracle.certify(problem, solution)
+        contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
+        lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
+        exact = oracle.exact or math.isinf(problem.theta1)
+        psi = influence(solution, self.base)
+        error = standard_error(psi, self.base)
+        notes = list(oracle.notes)
+        if contradicted:
+            notes.append(
+                f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"
+            )
+        if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
+            notes.append(small_sample(q.effective_sample))
+        if reached and exact and upper - lower > IMPRECISE * upper:
+            apart = (upper - lower) / upper
+            notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
+        return StabilityResult(
+            value=upper,
+            lower=lower,
+            upper=upper,
+            lower_by="not certified: the bounds contradict each other" if contradicted else certificate.by,
+            upper_by="sensitive distribution",
+            exact=exact,
+            status=solution.status.value,
+            standard_error=error,
+            risk=problem.risk,
+            current_risk=problem.current,
+            largest_risk=problem.reachable,
+            loss=self.loss,
+            divergence=problem.divergence.label,
+            theta1=problem.theta1,
+            theta2=problem.theta2,
+            price=(1.0 - solution.share) * solution.left.price + solution.share * solution.right.price
+            if reached and math.isfinite(solution.right.price)
+            else math.inf,
+            corruption_excess=q.corruption_excess,
+            reweighting_excess=q.reweighting_excess,
+            corruption_cost=q.moving_cost,
+            reweighting_cost=q.reweighting_cost,
+            root_mean_square_move=math.sqrt(q.squared_move),
+            unit=oracle.unit,
+            moved_share=q.moved_share,
+            effective_share=q.effective_share,
+            effective_sample=q.effective_sample,
+            nats=q.nats,
+            samples=len(self.base),
+            evaluations=solution.evaluations,
+            notes=tuple(notes),
+            trace=oracle.trace,
+            evidence=Evidence(
+                sensitive=lambda: self._frame(oracle, q),
+                bootstrap=lambda replicates, seed: self._bootstrap(problem, replicates, seed),
+                influence=psi,
+                base=self.base,
+            ),
+        )
+
+    def _frame(self, oracle: Oracle, q: SensitiveDistribution) -> Any:
+        """Q* as a frame, atoms in the order of their rows."""
+        order = np.argsort(q.sample, kind="stable")
+        moved: dict[str, Any] = {}
+        for right, price in enumerate(q.prices):
+            atoms = np.flatnonzero(q.right == bool(right))
+            if len(atoms):
+                for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                    column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
+                    column[atoms] = values
+        told = {
+            "row": [self.index[i] for i in q.sample[order]],
+            "weight": q.weight[order],
+            "share": q.share[order],
+            "loss_before": q.losses[q.sample[order]],
+            "loss": q.loss[order],
+            "cost": q.cost[order],
+        }
+        held = {column.name: column for column in self.columns}
+        for name, values in moved.items():
+            shown = held[name].decoded(values[order]) if name in held else values[order]
+            told[f"feature:{name}" if name in told else name] = shown
+        return build_frame(told, self.backend)
+
+    def _bootstrap(self, problem: Problem, replicates: int, seed: int) -> Bootstrap:
+        def stability(base: FloatArray) -> float:
+            drawn = np.flatnonzero(base)
+            again = Problem(
+                Restricted(problem.responses, drawn),
+                base[drawn],
+                problem.risk,
+                problem.theta1,
+                problem.theta2,
+                problem.divergence,
+            )
+            solution = solve(again)
+            if solution.status is Status.UNREACHABLE:
+                return math.inf
+            return sensitive_distribution(again, solution).total_cost
+
+        return bootstrap(stability, self.base, replicates=replicates, seed=seed)
+
+
+def _several(name: str, values: Any) -> list[Any]:
+    try:
+        listed = list(values)
+    except TypeError:
+        listed = []
+    if not listed:
+        raise InputError(f"{name}={values!r} must be several numbers, as [0.1, 0.2, 0.3].")
+    return listed

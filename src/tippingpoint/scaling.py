@@ -1,0 +1,127 @@
+"""Units: how far a feature's own spread is, and a word of warning where columns differ widely and nobody chose one."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, blocks
+from tippingpoint.domain import Domain
+from tippingpoint.errors import InputError, ScaleWarning, listed
+from tippingpoint.frames import CHUNK, Features
+
+UNEVEN = 100.0
+"""Ratio of column spreads from which on one unit for all columns is hardly meant."""
+
+GLANCE = 5000
+"""Rows, evenly spread, on which column spreads are compared before that warning."""
+
+UNITS = {"std": "standard deviations", "mad": "median absolute deviations", "iqr": "interquartile ranges"}
+"""Spreads by name, and what distances are then measured in."""
+
+Scale = str | Mapping[str, float]
+
+
+def in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:
+    """The domain in the units asked for."""
+    if isinstance(scale, Mapping):
+        return domain.scaled(_given(domain, scale), "units of your own")
+    if scale not in (None, "raw", *UNITS):
+        known = ", ".join(repr(name) for name in ("raw", *UNITS))
+        raise InputError(f"scale={scale!r} is not known; use one of {known}, or a unit for each feature, as {{'age': 10}}.")
+    if scale == "raw":
+        return domain
+    if scale is None:
+        _warn_if_uneven(domain, features)
+        return domain
+    spread = _deviation(features.x, base) if scale == "std" else _quantile_spread(domain, features, base, scale)
+    return domain.scaled(spread, UNITS[scale])
+
+
+def _given(domain: Domain, scale: Mapping[str, float]) -> FloatArray:
+    spread = np.ones(len(domain.names))
+    place = {name: j for j, name in enumerate(domain.names)}
+    for name, unit in scale.items():
+        if name not in place:
+            raise InputError(f"scale names {name!r}, which is not a column; the columns are {listed(domain.names)}.")
+        if not (isinstance(unit, (int, float)) and unit > 0.0 and math.isfinite(unit)):
+            raise InputError(f"scale[{name!r}]={unit!r} must be a positive number, what one unit of the feature is.")
+        spread[place[name]] = unit
+    return spread
+
+
+def _quantile_spread(domain: Domain, features: Features, base: FloatArray, scale: str) -> FloatArray:
+    metric = {int(menu.columns[0]) for menu in domain.menus if menu.metric} | {int(j) for j in domain.free}
+    spread = np.ones(len(domain.names))
+    for j in metric:
+        held = ~np.isnan(features.x[:, j])
+        column, weights = features.x[held, j], base[held]
+        low, middle, high = _quantiles(column, weights, (0.25, 0.5, 0.75))
+        deviation = np.abs(column - middle)
+        spread[j] = high - low if scale == "iqr" else _quantiles(deviation, weights, (0.5,))[0]
+        if spread[j] == 0.0 and np.ptp(column) > 0.0:
+            told = {"iqr": "half", "mad": "more than half"}[scale]
+            raise InputError(
+                f"scale={scale!r}: {UNITS[scale]} of {domain.names[j]!r} are 0, since {told} of its values are equal; use 'std', or"
+                " give units, as scale={'age': 10}."
+            )
+    return spread
+
+
+def _quantiles(values: FloatArray, weights: FloatArray, levels: tuple[float, ...]) -> list[float]:
+    """Weighted quantiles: where two values serve, their mean."""
+    order = np.argsort(values, kind="stable")
+    ordered, reached = values[order], np.cumsum(weights[order])
+    reached = reached / reached[-1]
+    found = []
+    for level in levels:
+        first = int(np.searchsorted(reached, level * (1.0 - 1e-12)))
+        after = min(first + 1, len(ordered) - 1) if abs(reached[first] - level) <= 1e-12 else first
+        found.append(0.5 * float(ordered[first] + ordered[after]))
+    return found
+
+
+def _warn_if_uneven(domain: Domain, features: Features) -> None:
+    glance = features.x[:: -(-len(features.x) // GLANCE), domain.free]
+    if not glance.size:
+        return
+    spread = np.where(np.nanmin(glance, axis=0) == np.nanmax(glance, axis=0), 0.0, np.nanstd(glance, axis=0))
+    prices = np.where(spread > 0.0, spread * np.sqrt(domain.price[domain.free]), math.nan)
+    if np.isfinite(prices).any():
+        wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
+        if prices[wide] > UNEVEN * prices[narrow]:
+            names = [domain.names[j] for j in domain.free]
+            warnings.warn(
+                f"a standard deviation of {names[wide]!r} is {prices[wide] / prices[narrow]:,.0f} times as far as one of"
+                f" {names[narrow]!r}; pass scale='std' to measure each column in its own, Space(price=...) to price"
+                " them yourself, or scale='raw' if this is meant.",
+                ScaleWarning,
+                stacklevel=_outside(),
+            )
+
+
+def _outside() -> int:
+    """The stack level of the user's own line, seen from a function that warns."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("tippingpoint"):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _deviation(x: FloatArray, base: FloatArray) -> FloatArray:
+    """Weighted standard deviation of every column, a block of rows at a time; exactly zero for a constant one."""
+    rowwise = list(blocks(len(x), CHUNK // x.shape[1]))
+    missing = bool(np.isnan(x).any())
+    mass = sum(np.einsum("i,ij->j", base[rows], (~np.isnan(x[rows])).astype(float)) for rows in rowwise) if missing else 1.0
+    mean = sum(np.einsum("i,ij->j", base[rows], _filled(x[rows], missing, 0.0)) for rows in rowwise) / mass
+    square = sum(np.einsum("i,ij->j", base[rows], np.square(_filled(x[rows] - mean, missing, 0.0))) for rows in rowwise) / mass
+    constant = np.nanmin(x, axis=0) == np.nanmax(x, axis=0) if missing else x.min(axis=0) == x.max(axis=0)
+    return np.where(constant, 0.0, np.sqrt(square))
+
+
+def _filled(values: FloatArray, missing: bool, by: float) -> FloatArray:
+    return np.where(np.isnan(values), by, values) if missing else values

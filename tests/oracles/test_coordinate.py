@@ -1,0 +1,471 @@
+"""Networks of which one column moves: lines against the module, best responses against dense grids."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from problems import answer
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.divergences import KL, ChiSquare
+from tippingpoint.core.dual import Status
+from tippingpoint.errors import UnsupportedError
+from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
+from tippingpoint.models.outputs import read_outputs
+from tippingpoint.oracles.network import lines as lines_module
+from tippingpoint.oracles.network.coordinate import CoordinateOracle, coordinate_oracle, serves
+from tippingpoint.oracles.network.lines import Chain, Lines
+
+FEATURES, SAMPLES, COLUMN, PRICE = 4, 12, 2, 0.7
+NAMES = [f"x{j}" for j in range(FEATURES)]
+LAMBDAS = (0.02, 0.3, 1.0, 4.0)
+
+
+def normed(width: int) -> nn.Module:
+    layer = nn.BatchNorm1d(width)
+    layer.running_mean, layer.running_var = 0.3 * torch.randn(width), 0.5 + torch.rand(width)
+    nn.init.normal_(layer.weight)
+    nn.init.normal_(layer.bias)
+    return layer
+
+
+def one_hidden(k: int) -> list[nn.Module]:
+    return [nn.Linear(FEATURES, 6), nn.ReLU(), nn.Linear(6, k)]
+
+
+def three_hidden(k: int) -> list[nn.Module]:
+    first = [nn.Flatten(), nn.Linear(FEATURES, 9), normed(9), nn.ReLU(), nn.Dropout(0.5), nn.Linear(9, 8, bias=False)]
+    return [*first, nn.ReLU(), nn.Identity(), nn.Linear(8, 7), nn.ReLU(), nn.Linear(7, k)]
+
+
+def leaky(k: int) -> list[nn.Module]:
+    first = [nn.Linear(FEATURES, 6), nn.LeakyReLU(0.2), nn.Linear(6, 6), nn.Hardtanh(-0.4, 0.9), nn.Linear(6, 6), nn.PReLU(6)]
+    return [*first, nn.Linear(6, 5), nn.LeakyReLU(-0.5), nn.Linear(5, k)]
+
+
+def bounded(k: int) -> list[nn.Module]:
+    return [nn.ReLU6(), nn.Linear(FEATURES, 8), nn.ReLU6(), nn.Linear(8, k)]
+
+
+def linear(k: int) -> list[nn.Module]:
+    return [nn.Linear(FEATURES, k)]
+
+
+NETS: dict[str, Callable[[int], list[nn.Module]]] = {
+    "one hidden": one_hidden,
+    "three hidden": three_hidden,
+    "leaky": leaky,
+    "linear": linear,
+}
+EXTRA = [
+    PiecewiseLinear([-1.0, 0.2, 3.0], [0.0, 0.0, -2.0], "regression", "lopsided"),
+    PiecewiseLinear([-0.5, 2.0], [0.3, -0.4], "classification", "falling"),
+]
+ALL: list[Loss] = [*(loss_named(name) for name in LOSSES), *EXTRA]
+ROOMS = {"free": (-math.inf, math.inf), "boxed": (-1.5, 2.0), "one-sided": (0.0, math.inf), "down": (-2.5, 0.0)}
+
+
+def network(seed: int, kind: str, outputs: int = 1) -> nn.Sequential:
+    """A network in double precision that bends where the samples are."""
+    torch.manual_seed(seed)
+    module = nn.Sequential(*(NETS | {"bounded": bounded})[kind](outputs)).double().eval()
+    with torch.no_grad():
+        for layer in module:
+            if isinstance(layer, nn.Linear):
+                layer.weight.mul_(2.0)
+    return module
+
+
+def part(module: nn.Sequential, layer: int) -> nn.Linear:
+    found = module[layer]
+    assert isinstance(found, nn.Linear)
+    return found
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, data, and the oracle of one of its columns."""
+
+    module: nn.Sequential
+    loss: Loss
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray
+    high: FloatArray
+    oracle: CoordinateOracle
+
+    def at(self, steps: FloatArray) -> FloatArray:
+        """The loss by its plain definition, in double precision, of every sample at its own `(n, k)` steps."""
+        flat = np.repeat(self.x, steps.shape[1], axis=0)
+        flat[:, COLUMN] += steps.ravel()
+        return self.of(flat, np.repeat(self.y, steps.shape[1])).reshape(steps.shape)
+
+    def of(self, x: FloatArray, y: FloatArray, dtype: torch.dtype = torch.float64) -> FloatArray:
+        with torch.no_grad():
+            output = self.module.to(dtype)(torch.from_numpy(x).to(dtype)).double().numpy()
+        self.module.double()
+        if output.shape[1] == 1:
+            score = output[:, 0]
+            if self.loss.label == "zero_one":
+                return np.asarray((score > 0.0) != (y > 0.0), dtype=float)
+            return self.loss.value(y - score if self.loss.task == "regression" else -np.where(y > 0.0, 1.0, -1.0) * score)
+        if self.loss.label == "zero_one":
+            return np.asarray(output.argmax(axis=1) != y, dtype=float)
+        rows, own = np.arange(len(y)), y.astype(int)
+        others = output.copy()
+        others[rows, own] = -math.inf
+        return self.loss.value(others.max(axis=1) - output[rows, own])
+
+    def moved(self, price: float, lift: FloatArray) -> FloatArray:
+        points = self.oracle.points(price, np.arange(len(self.x)), lift)
+        return np.stack([points[name] for name in NAMES], axis=1)
+
+    def grid(self, steps: int = 6001, reach: float = 6.0) -> FloatArray:
+        return np.linspace(np.maximum(self.low, -reach), np.minimum(self.high, reach), steps, axis=1)
+
+
+def case(
+    loss: Loss,
+    kind: str,
+    room: str,
+    *,
+    seed: int = 0,
+    n: int = SAMPLES,
+    outputs: int = 1,
+    price: float = PRICE,
+    margin: float = 0.0,
+) -> Case:
+    rng, module = np.random.default_rng(seed), network(seed, kind, outputs)
+    x = rng.normal(size=(n, FEATURES))
+    with torch.no_grad():
+        output = module(torch.from_numpy(x)).numpy()
+        if loss.task == "classification":
+            centre, bias = np.float32(np.median(output, axis=0)), part(module, -1).bias
+            bias.copy_((bias - torch.from_numpy(centre)).float())  # the same number in both precisions
+            output = output - centre
+    if loss.task == "regression":
+        y = output[:, 0] + rng.normal(size=n)
+    elif outputs == 1:
+        y = (output[:, 0] + 0.4 * rng.normal(size=n) > 0.0).astype(float)
+    else:
+        y = (output + 0.2 * rng.normal(size=output.shape)).argmax(axis=1).astype(float)
+    low, high = (np.full(n, end) for end in ROOMS[room])
+    low[0] = high[0] = 0.0  # one sample may not move at all
+    chain = Chain.of(module, FEATURES)
+    assert isinstance(chain, Chain)
+    ways = read_outputs(y, n, loss, outputs, None, torch.device("cpu")).ways
+    lines = chain.along(chain.enter(x), COLUMN, low, high)
+    oracle = coordinate_oracle(x, COLUMN, price, lines, ways, NAMES, "units", margin=margin)
+    return Case(module, loss, x, y, low, high, oracle)
+
+
+def prices(oracle: CoordinateOracle) -> list[float]:
+    below = [lam for lam in LAMBDAS if lam < 0.9 * oracle.ceiling]
+    return below if math.isinf(oracle.ceiling) else [*below, 0.3 * oracle.ceiling, 0.97 * oracle.ceiling]
+
+
+def all_lines(module: nn.Sequential, x: FloatArray, column: int, low: FloatArray, high: FloatArray) -> Lines:
+    chain = Chain.of(module, x.shape[1])
+    assert isinstance(chain, Chain)
+    parts = list(chain.along(chain.enter(x), column, low, high))
+    names = ("sample", "start", "stop", "value", "slope")
+    return Lines(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+@pytest.mark.parametrize("held", [lines_module.HELD, 64])
+@pytest.mark.parametrize("room", list(ROOMS))
+@pytest.mark.parametrize("kind", [*NETS, "bounded"])
+def test_lines_are_the_module_in_double_precision(kind: str, room: str, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines_module, "HELD", held)
+    module, rng = network(1, kind, 3), np.random.default_rng(1)
+    x = rng.normal(size=(40, FEATURES))
+    low, high = (np.full(40, end) for end in ROOMS[room])
+    low[3] = high[3] = 0.0
+    lines = all_lines(module, x, COLUMN, low, high)
+    begins = np.flatnonzero(np.diff(lines.sample, prepend=-1))
+    assert lines.sample[begins].tolist() == list(range(40))
+    np.testing.assert_array_equal(lines.start[begins], low)
+    np.testing.assert_array_equal(lines.stop[np.append(begins[1:], len(lines.sample)) - 1], high)
+    inner = np.setdiff1d(np.arange(len(lines.sample)), begins)
+    np.testing.assert_array_equal(lines.start[inner], lines.stop[inner - 1])
+    assert (lines.stop > lines.start)[(lines.sample != 3) & (lines.start != 0.0)].all()  # a point at 0 is who cannot go up
+    assert np.bincount(lines.sample[lines.start == 0.0]).tolist() == [1] * 40
+    for _ in range(30):
+        share = rng.random(len(lines.sample))
+        near, far = np.maximum(lines.start, -50.0), np.minimum(lines.stop, 50.0)
+        step = np.where(
+            near <= far, near + share * (far - near), np.where(lines.start < 0.0, lines.stop - 1.0, lines.start + 1.0)
+        )
+        moved = x[lines.sample]
+        moved[:, COLUMN] += step
+        with torch.no_grad():
+            wanted = module(torch.from_numpy(moved)).numpy()
+        np.testing.assert_allclose(lines.value + lines.slope * step[:, None], wanted, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("room", list(ROOMS))
+@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
+def test_no_point_of_a_grid_beats_the_best_response_which_its_own_point_attains(loss: Loss, kind: str, room: str) -> None:
+    here = case(loss, kind, room)
+    steps = here.grid()
+    found = here.at(steps)
+    np.testing.assert_allclose(here.oracle.losses, here.at(np.zeros((SAMPLES, 1)))[:, 0], rtol=1e-12, atol=1e-12)
+    for lam in prices(here.oracle):
+        response = here.oracle.respond(lam)
+        value = lam * (here.oracle.losses + response.lift) - response.cost
+        worth = lam * found - PRICE * np.square(steps)
+        assert (worth <= value[:, None] + 1e-9 * (1.0 + np.abs(value[:, None]))).all()
+        inside = np.sqrt(response.cost / PRICE) < 5.9
+        fine = 0.003 * lam if loss.label != "zero_one" else 0.02
+        np.testing.assert_allclose(worth.max(axis=1)[inside], value[inside], rtol=0.01, atol=fine)
+        assert response.lift[0] == response.cost[0] == 0.0
+        if loss.label != "zero_one":
+            moved = here.moved(lam, response.lift)
+            np.testing.assert_allclose(here.of(moved, here.y), here.oracle.losses + response.lift, rtol=1e-9, atol=1e-9)
+            step = moved[:, COLUMN] - here.x[:, COLUMN]
+            np.testing.assert_allclose(PRICE * np.square(step), response.cost, rtol=1e-9, atol=1e-9)
+            assert ((step >= here.low - 1e-12) & (step <= here.high + 1e-12)).all()
+            assert (np.delete(moved, COLUMN, axis=1) == np.delete(here.x, COLUMN, axis=1)).all()
+
+
+@pytest.mark.parametrize("room", list(ROOMS))
+@pytest.mark.parametrize("outputs", [1, 4])
+@pytest.mark.parametrize("kind", list(NETS))
+def test_a_module_of_single_precision_errs_where_errors_are_shown_and_not_nearer(kind: str, outputs: int, room: str) -> None:
+    here = case(loss_named("zero_one"), kind, room, seed=2, n=300, outputs=outputs, margin=1e-4)
+    peak = here.oracle.peak()
+    goes = peak.lift > 0.0
+    assert goes.mean() > 0.05
+    moved = here.moved(math.inf, peak.lift)
+    assert here.of(moved, here.y, torch.float32)[goes].all()
+    step = np.abs(moved - here.x)[:, COLUMN]
+    least = np.sqrt(peak.cost / PRICE)
+    assert (step >= least - 1e-12).all()
+    assert np.quantile((step - least)[goes], 0.9) < 1e-2
+    assert ((moved - here.x)[:, COLUMN] <= here.high).all()
+    assert ((moved - here.x)[:, COLUMN] >= here.low).all()
+    shares = np.linspace(-1.0, 1.0, 401) * (1.0 - 1e-9)
+    nearer = np.where(goes, least, np.minimum(np.maximum(-here.low, here.high), 20.0))[:, None] * shares
+    nearer = np.clip(nearer, here.low[:, None], here.high[:, None])
+    assert not here.at(nearer)[here.oracle.losses == 0.0].any()
+
+
+@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "zero_one"])
+def test_of_several_classes_the_one_ahead_counts(name: str, kind: str) -> None:
+    here = case(loss_named(name), kind, "boxed", seed=3, n=40, outputs=4)
+    steps = here.grid(20001)
+    found = here.at(steps)
+    np.testing.assert_allclose(here.oracle.losses, here.at(np.zeros((40, 1)))[:, 0], atol=1e-12)
+    for lam in prices(here.oracle):
+        response = here.oracle.respond(lam)
+        value = lam * (here.oracle.losses + response.lift) - response.cost
+        worth = (lam * found - PRICE * np.square(steps)).max(axis=1)
+        assert (worth <= value + 1e-9 * (1.0 + np.abs(value))).all()
+        np.testing.assert_allclose(worth, value, rtol=1e-3, atol=2e-3)
+        if name != "zero_one":
+            np.testing.assert_allclose(
+                here.of(here.moved(lam, response.lift), here.y), here.oracle.losses + response.lift, rtol=1e-9, atol=1e-9
+            )
+
+
+@pytest.mark.parametrize("room", ["free", "boxed"])
+@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
+def test_the_loss_of_the_response_is_the_slope_of_its_value(loss: Loss, kind: str, room: str) -> None:
+    """The envelope theorem, by differences; `slope` likewise where no sample jumps in between."""
+    oracle = case(loss, kind, room, seed=5, n=100).oracle
+    for lam in [lam for lam in LAMBDAS if lam < 0.9 * oracle.ceiling]:
+        step = 1e-6 * lam
+        low, here, high = oracle.respond(lam - step), oracle.respond(lam), oracle.respond(lam + step)
+        values = [price * r.lift - r.cost for price, r in ((lam - step, low), (lam + step, high))]
+        smooth = np.abs(high.lift - low.lift) < 1e-3 * (1.0 + here.lift)
+        assert smooth.mean() > 0.8
+        assert here.lift[smooth] == pytest.approx(((values[1] - values[0]) / (2.0 * step))[smooth], rel=1e-4, abs=1e-5)
+        rate = (high.lift - low.lift) / (2.0 * step)
+        steady = smooth & (np.abs(low.slope - high.slope) < 1e-3 * (1.0 + here.slope))
+        assert here.slope[steady] == pytest.approx(rate[steady], rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["logistic", "squared", "absolute", "hinge"])
+def test_the_slope_at_no_price_is_the_limit_of_slopes(name: str) -> None:
+    oracle = case(loss_named(name), "three hidden", "free", seed=5, n=100).oracle
+    at_rest, just_above = oracle.respond(0.0), oracle.respond(1e-9)
+    assert not at_rest.lift.any()
+    assert not at_rest.cost.any()
+    assert at_rest.slope.max() > 0.01
+    np.testing.assert_allclose(at_rest.slope, just_above.lift / 1e-9, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("divergence", [KL(), ChiSquare()], ids=lambda d: d.label)
+@pytest.mark.parametrize("kind", ["one hidden", "three hidden", "leaky"])
+@pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
+def test_the_cost_of_the_worst_distribution_is_the_value_of_the_dual(loss: Loss, kind: str, divergence: KL | ChiSquare) -> None:
+    oracle = case(loss, kind, "free", seed=6, n=80).oracle
+    peak = float(np.mean(oracle.losses + np.minimum(oracle.peak().lift, 10.0)))
+    now = float(oracle.losses.mean())
+    for share, (theta1, theta2) in itertools.product((0.01, 0.5), ((1.0, 0.3), (0.2, math.inf))):
+        found = answer(oracle, now + share * (peak - now), theta1, theta2, divergence)
+        assert found.solution.status is Status.ATTAINED
+        assert found.q.risk == pytest.approx(now + share * (peak - now), rel=1e-9)
+        assert found.value == pytest.approx(found.solution.lower, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("room", ["boxed", "down"])
+@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
+def test_the_peak_is_the_largest_loss_within_the_room(loss: Loss, kind: str, room: str) -> None:
+    here = case(loss, kind, room, seed=7)
+    peak, steps = here.oracle.peak(), here.grid(40001)
+    found = here.at(steps)
+    top = here.oracle.losses + peak.lift
+    assert (found <= top[:, None] + 1e-9).all()
+    np.testing.assert_allclose(found.max(axis=1), top, atol=0.01)
+    enough = found >= top[:, None] - 1e-9
+    reached = np.where(enough, np.square(steps), math.inf).min(axis=1)
+    seen = np.isfinite(reached)
+    assert (PRICE * reached >= peak.cost - 1e-9)[seen].all()
+    if loss.label != "zero_one":
+        np.testing.assert_allclose(here.of(here.moved(math.inf, peak.lift), here.y), top, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["logistic", "absolute", "squared"])
+def test_a_loss_is_unbounded_where_the_module_says_so(name: str) -> None:
+    for kind, room in itertools.product((*NETS, "bounded"), ("free", "one-sided")):
+        here = case(loss_named(name), kind, room, seed=8)
+        ends = np.stack((np.clip(-1e7, here.low, here.high), np.clip(1e7, here.low, here.high)), axis=1)
+        assert (np.isinf(here.oracle.peak().lift) == (here.at(ends).max(axis=1) > 1e3)).all()
+        assert (np.isinf(here.oracle.peak().cost) == np.isinf(here.oracle.peak().lift)).all()
+
+
+@pytest.mark.parametrize("room", ["free", "one-sided"])
+@pytest.mark.parametrize("name", ["squared", "squared_hinge"])
+def test_at_the_ceiling_loss_has_a_price_and_no_end(name: str, room: str) -> None:
+    here = case(loss_named(name), "one hidden", room, seed=9)
+    oracle, ends = here.oracle, (here.at(np.full((SAMPLES, 1), side * 1e6))[:, 0] for side in (-1.0, 1.0))
+    down, up = ends
+    steepest = max(up[1:].max(), down[1:].max() if room == "free" else 0.0) / (PRICE * 1e12)
+    assert oracle.ceiling == pytest.approx(1.0 / steepest, rel=1e-4)
+    escaped = oracle.escape(100.0)
+    goes = np.isfinite(escaped.cost)
+    assert goes.any()
+    assert not goes[0]
+    assert (escaped.lift[goes] >= 100.0).all()
+    np.testing.assert_allclose(escaped.cost[goes] / escaped.lift[goes], oracle.ceiling, rtol=1e-8)
+    close = oracle.respond(oracle.ceiling * (1.0 - 1e-7))
+    assert close.lift.max() > 1e3
+    lift = np.where(goes, 12.0, oracle.respond(0.5 * oracle.ceiling).lift)
+    np.testing.assert_allclose(here.of(here.moved(oracle.ceiling, lift), here.y), oracle.losses + lift, rtol=1e-9, atol=1e-9)
+    far = answer(oracle, float(oracle.losses.mean()) + 1e4, 1.0, math.inf, KL())
+    assert far.value == pytest.approx(far.solution.lower, rel=1e-6)
+
+
+def test_a_column_without_effect_moves_nobody() -> None:
+    here = case(loss_named("logistic"), "one hidden", "free")
+    with torch.no_grad():
+        part(here.module, 0).weight[:, COLUMN] = 0.0
+    lines = all_lines(here.module, here.x, COLUMN, here.low, here.high)
+    assert len(lines.sample) == 2 * SAMPLES - 1
+    assert not lines.slope.any()
+    for loss in ("logistic", "zero_one"):
+        ways = read_outputs(here.y, SAMPLES, loss, 1, None, torch.device("cpu")).ways
+        oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], ways, NAMES, "units")
+        assert not oracle.respond(1e6).lift.any()
+        assert not oracle.peak().lift.any()
+        assert oracle.ceiling == math.inf
+
+
+def test_weights_that_cancel_do_not_climb_to_infinity() -> None:
+    module = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)).double()
+    with torch.no_grad():
+        part(module, 0).weight[:, 0] = torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64)
+        part(module, 0).bias[:] = torch.tensor([0.0, 1.0, 0.0])
+        part(module, 2).weight[0] = torch.tensor([1.0, 1.0, -1.0])  # 0.1 + 0.2 - 0.3 is 6e-17
+        part(module, 2).bias[0] = 0.0
+    x, room = np.zeros((1, 1)), np.full(1, math.inf)
+    lines = all_lines(module, x, 0, -room, room)
+    ways = read_outputs(np.array([-1.0]), 1, "absolute", 1, None, torch.device("cpu")).ways
+    peak = coordinate_oracle(x, 0, 1.0, [lines], ways, ["x"], "units").peak()
+    assert peak.lift[0] == 0.0
+
+
+def test_of_classes_that_tie_the_first_is_predicted() -> None:
+    """Scores that end in a ReLU tie on whole stretches; along this column they are `relu(x)` and `relu(1 - x)`."""
+    module = nn.Sequential(nn.Linear(1, 2), nn.ReLU()).double()
+    with torch.no_grad():
+        part(module, 0).weight[:, 0] = torch.tensor([1.0, -1.0])
+        part(module, 0).bias[:] = torch.tensor([-1.0, -1.0])  # relu(x - 1) and relu(-x - 1): a tie between -1 and 1
+    x, y, room = np.array([[-1.5], [1.5], [0.0], [0.0]]), np.array([1, 0, 0, 1]), np.full(4, math.inf)
+    ways = read_outputs(y, 4, "zero_one", 2, None, torch.device("cpu")).ways
+    lines = all_lines(module, x, 0, -room, room)
+    oracle = coordinate_oracle(x, 0, 1.0, [lines], ways, ["x"], "units", margin=1e-6)
+    assert oracle.losses.tolist() == [0.0, 0.0, 0.0, 1.0]  # a tie is the first class
+    np.testing.assert_allclose(oracle.peak().cost, [0.25, 6.25, 1.0, 0.0], rtol=1e-12)
+    moved = oracle.points(math.inf, np.arange(4), oracle.peak().lift)["x"]
+    with torch.no_grad():
+        predicted = module(torch.from_numpy(moved[:, None])).argmax(dim=1).numpy()
+    assert (predicted != y).all()
+
+
+def test_the_module_has_the_last_word_on_who_is_wrong() -> None:
+    here = case(loss_named("zero_one"), "one hidden", "free", n=30)
+    lines = all_lines(here.module, here.x, COLUMN, here.low, here.high)
+    ways = read_outputs(here.y, 30, "zero_one", 1, None, torch.device("cpu")).ways
+    wrong = here.oracle.losses > 0.0
+    wrong[1] = ~wrong[1]
+    oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], ways, NAMES, "units", wrong=wrong)
+    assert (oracle.losses == wrong).all()
+    assert oracle.respond(math.inf).lift[1] == (0.0 if wrong[1] else 1.0)
+
+
+def test_many_units_and_layers_stay_within_what_may_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines_module, "HELD", 2**17)
+    torch.manual_seed(0)
+    deep = [nn.Linear(8, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 1)]
+    module, x = nn.Sequential(*deep).double(), np.random.default_rng(0).normal(size=(20, 8))
+    room = np.full(20, math.inf)
+    chain = Chain.of(module, 8)
+    assert isinstance(chain, Chain)
+    parts = list(chain.along(chain.enter(x), 5, -room, room))
+    assert max(len(part.sample) for part in parts) * 128 <= 2**17
+    assert len(parts) > 5
+    assert sum(len(part.sample) for part in parts) > 20 * 130
+
+
+def followed(*layers: nn.Module) -> str:
+    found = Chain.of(nn.Sequential(*layers).double(), 3)
+    assert isinstance(found, str)
+    return found
+
+
+def test_what_is_not_made_of_lines_is_named() -> None:
+    assert "Tanh" in followed(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)).split()
+    assert ".eval()" in followed(nn.Linear(3, 2), nn.Dropout())
+    assert ".eval()" in followed(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    assert ".eval()" in followed(nn.BatchNorm1d(3, track_running_stats=False).eval(), nn.Linear(3, 1))
+    assert "takes 4 numbers, not 2" in followed(nn.Linear(3, 2), nn.Linear(4, 1))
+    assert "mixes samples" in followed(nn.Flatten(0), nn.Linear(3, 1))
+    hooked = nn.Linear(3, 1)
+    hooked.register_forward_hook(lambda _module, _inputs, output: output * 2.0)
+    assert "hooks" in followed(hooked)
+    broken = nn.Linear(3, 1)
+    nn.init.constant_(broken.weight, math.nan)
+    assert "finite" in followed(broken)
+
+
+def test_a_smooth_maximum_of_several_classes_is_refused() -> None:
+    index: IntArray = np.array([0, 1, 2])
+    soft = read_outputs(index, 3, "logistic", 3, None, torch.device("cpu")).ways
+    assert not serves(soft)
+    assert not serves(())
+    assert serves(read_outputs(index, 3, "hinge", 3, None, torch.device("cpu")).ways)
+    with pytest.raises(UnsupportedError, match="several outputs"):
+        coordinate_oracle(np.zeros((3, 1)), 0, 1.0, [], soft, ["x"], "units")
