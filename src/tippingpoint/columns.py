@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -28,23 +28,25 @@ class Column:
         "number", "integer" and "boolean" are themselves; a "category" is its position among the `categories`.
     categories
         Its values, in the order of their positions; none for numbers.
+    ordered
+        Whether its own type says that the categories have an order.
+    gap
+        What stands where a category is missing: None, NaN.
+    like
+        An empty column of the user's frame, whose type what is decoded takes on; None for an array.
     """
 
     name: str
     holds: Holds = "number"
     categories: tuple[Any, ...] = ()
+    ordered: bool = False
+    gap: Any = None
+    like: Any = field(default=None, repr=False, compare=False)
 
     def decoded(self, numbers: FloatArray) -> Any:
-        """The values that the numbers stand for; None where a category is missing."""
-        if self.holds == "category":
-            missing = np.isnan(numbers)
-            codes = np.where(missing, len(self.categories), numbers).astype(np.intp)
-            return self._values[codes] if missing.any() else self._whole[codes]
-        if self.holds == "integer" and np.isfinite(numbers).all() and bool((numbers == np.round(numbers)).all()):
-            return numbers.astype(np.int64)
-        if self.holds == "boolean" and np.isin(numbers, (0.0, 1.0)).all():
-            return numbers.astype(bool)
-        return numbers
+        """The values that the numbers stand for, of the type of the user's own column where it can hold them."""
+        plain = self._plain(numbers)
+        return plain if self.like is None else _typed(plain, self.like)
 
     def label(self, number: float) -> str:
         """One value, for reading."""
@@ -52,11 +54,22 @@ class Column:
             return "missing" if math.isnan(number) else str(self.categories[int(number)])
         return f"{number:g}"
 
+    def _plain(self, numbers: FloatArray) -> np.ndarray[Any, Any]:
+        if self.holds == "category":
+            missing = np.isnan(numbers)
+            codes = np.where(missing, len(self.categories), numbers).astype(np.intp)
+            return self._values[codes] if missing.any() else self._whole[codes]
+        if self.holds == "integer" and bool((numbers == np.round(numbers)).all()):
+            return numbers.astype(np.int64)
+        if self.holds == "boolean" and np.isin(numbers, (0.0, 1.0)).all():
+            return numbers.astype(bool)
+        return numbers
+
     @cached_property
     def _values(self) -> np.ndarray[Any, Any]:
         values = np.empty(len(self.categories) + 1, dtype=object)
         values[:-1] = list(self.categories)
-        values[-1] = None
+        values[-1] = self.gap
         return values
 
     @cached_property
@@ -66,7 +79,16 @@ class Column:
         return np.array(self.categories) if kinds in ({bool}, {int}, {float}) else self._values[:-1]
 
 
-def encode(values: Any, name: str, categories: Sequence[Any] | None = None) -> tuple[FloatArray, Column]:
+class UnknownCategoryError(Exception):
+    """A column holds a value that is none of its categories."""
+
+    def __init__(self, row: int, value: Any) -> None:
+        super().__init__(value)
+        self.row = row
+        self.value = value
+
+
+def encode(values: Sequence[Any], name: str, categories: Sequence[Any] | None = None) -> tuple[FloatArray, Column]:
     """A column of categories as their positions.
 
     Parameters
@@ -80,35 +102,86 @@ def encode(values: Any, name: str, categories: Sequence[Any] | None = None) -> t
     """
     import pandas as pd
 
+    held = np.empty(len(values), dtype=object)
+    held[:] = values
     try:
-        codes, distinct = pd.factorize(np.asarray(values, dtype=object))
+        codes, distinct = pd.factorize(held)
     except TypeError:
         raise InputError(f"X[{name!r}] holds values that are no categories (they cannot be hashed); drop the column.") from None
-    found = [value.item() if isinstance(value, np.generic) else value for value in distinct]
-    if categories is None:
-        listed = _sorted(found)
-    else:
-        listed = [value.item() if isinstance(value, np.generic) else value for value in categories]
+    found = plain(distinct)
+    listed = in_order(found) if categories is None else plain(categories)
     place = {value: k for k, value in enumerate(listed)}
     unknown = [value for value in found if value not in place]
     if unknown:
-        row = int(np.flatnonzero(codes == found.index(unknown[0]))[0])
-        raise UnknownCategoryError(row, unknown[0])
+        raise UnknownCategoryError(int(np.flatnonzero(codes == found.index(unknown[0]))[0]), unknown[0])
     positions = np.array([*(place[value] for value in found), math.nan])
-    return positions[codes], Column(name, "category", tuple(listed))
+    gaps = np.flatnonzero(codes < 0)
+    return positions[codes], Column(name, "category", tuple(listed), gap=held[gaps[0]] if len(gaps) else None)
 
 
-class UnknownCategoryError(Exception):
-    """A column holds a value that is none of its categories."""
-
-    def __init__(self, row: int, value: Any) -> None:
-        super().__init__(value)
-        self.row = row
-        self.value = value
+def plain(values: Iterable[Any]) -> list[Any]:
+    """Values as Python writes them, not NumPy; without what is missing."""
+    listed = (value.item() if isinstance(value, np.generic) else value for value in values)
+    return [value for value in listed if not is_missing(value)]
 
 
-def _sorted(values: list[Hashable]) -> list[Hashable]:
+def is_missing(value: Any) -> bool:
+    """Whether a single value stands for nothing: None, NaN, NA, NaT."""
+    import pandas as pd
+
+    return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Sorted, where the values can be compared; otherwise as they come."""
+    listed = list(values)
     try:
-        return sorted(values)  # type: ignore[type-var]  # values of mixed types are left in the order of their first row
+        return sorted(listed)
     except TypeError:
+        return listed
+
+
+def _typed(values: np.ndarray[Any, Any], like: Any) -> Any:
+    """The values as a column of the type of `like`; as they are, where that type would lose something."""
+    if values.dtype.kind in "biuf" and not _fits(values, like.dtype):
         return values
+    return _typed_pandas(values, like.to_native().dtype) if like.implementation.is_pandas() else _typed_other(values, like)
+
+
+def _fits(values: np.ndarray[Any, Any], kind: Any) -> bool:
+    """Whether a type of narwhals holds these numbers without loss."""
+    import narwhals as nw
+
+    held = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if kind == nw.Boolean:
+        return bool(np.isin(held, (0, 1)).all())
+    if kind.is_integer():
+        bounds = np.iinfo(str(kind).lower())
+        whole = bool((held == np.round(held)).all())
+        return whole and (not len(held) or (held.min() >= bounds.min and held.max() <= bounds.max))
+    return kind != nw.Float32 or bool((held.astype(np.float32) == held).all())
+
+
+def _typed_pandas(values: np.ndarray[Any, Any], dtype: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        new = [value for value in pd.unique(values) if not is_missing(value) and value not in dtype.categories]
+        if new:
+            dtype = pd.CategoricalDtype([*dtype.categories, *new], dtype.ordered)
+    try:
+        made = pd.Series(values, dtype=dtype)
+    except (TypeError, ValueError):  # such as nothing, where the type has no word for it
+        return values
+    return made.to_numpy() if isinstance(dtype, np.dtype) else made.array
+
+
+def _typed_other(values: np.ndarray[Any, Any], like: Any) -> Any:
+    import narwhals as nw
+
+    listed = [None if is_missing(value) else value for value in values.tolist()]
+    made = nw.new_series(like.name, listed, backend=like.implementation)
+    declared = getattr(like.dtype, "categories", None)
+    if isinstance(like.dtype, nw.Enum) and not set(listed) <= {*(declared or ()), None}:
+        return made.to_native()
+    return made.cast(like.dtype).to_native()

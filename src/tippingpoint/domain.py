@@ -52,13 +52,26 @@ class Menu:
         """Whether the cost is a squared distance, which has a unit, or the price of a switch, which has none."""
         return self.axis is not None
 
+    def along(self, x: FloatArray) -> FloatArray:
+        """Where every row of `x` lies on the axis."""
+        return np.asarray(self.axis, dtype=float)[self.options(x)]
+
     def options(self, x: FloatArray) -> IntArray:
         """Which option every row of `x` holds."""
         if len(self.columns) > 1:
             return np.asarray(np.argmax(x[:, self.columns], axis=1), dtype=np.intp)
         held, known = x[:, self.columns[0]], self.values[:, 0]
         order = np.argsort(known)  # NaN, what is missing, comes last, and is found there
-        return np.asarray(order[np.minimum(np.searchsorted(known[order], held), len(known) - 1)], dtype=np.intp)
+        steps = known[order[~np.isnan(known[order])]]
+        # The nearest: multiples of a step miss it by rounding.
+        nearest = np.searchsorted(0.5 * (steps[:-1] + steps[1:]), held)
+        return np.asarray(order[np.where(np.isnan(held), len(known) - 1, nearest)], dtype=np.intp)
+
+    def holds(self, x: FloatArray, options: IntArray) -> BoolArray:
+        """Whether every row of `x` holds the option said, but for rounding."""
+        steps = np.diff(np.unique(self.values[~np.isnan(self.values)]))
+        said, held = self.values[options], x[:, self.columns]
+        return np.asarray(_same(said, held) | (np.abs(said - held) <= WHOLE * steps.min(initial=1.0))).all(axis=1)
 
 
 @dataclass(frozen=True)
@@ -154,21 +167,20 @@ class Domain:
 
     def distance(self, x: FloatArray, z: FloatArray) -> FloatArray:
         """`d(z, x)` of every pair of rows; infinite where `z` is no place for `x`."""
-        free = self.free
-        cost = combine(np.square(np.where(np.isnan(x[:, free]), 0.0, z[:, free] - x[:, free])), self.price[free])
-        legal = np.ones(len(x), dtype=bool)
+        free, steps = self.free, self.step[self.free]
+        moved = np.where(np.isnan(x[:, free]), 0.0, z[:, free] - x[:, free])
         low, high = self.bounds(x, free)
-        legal &= ~((z[:, free] < low) | (z[:, free] > high)).any(axis=1)
-        steps = self.step[free]
-        counts = np.where(steps > 0.0, (z[:, free] - x[:, free]) / np.where(steps > 0.0, steps, 1.0), 0.0)
-        legal &= ~(np.abs(counts - np.round(counts)) > WHOLE).any(axis=1)
-        moves = set(free.tolist())
+        counts = moved / np.where(steps > 0.0, steps, math.inf)
+        legal = ~((z[:, free] < low) | (z[:, free] > high)).any(axis=1)
+        legal &= (np.abs(counts - np.round(counts)) <= WHOLE).all(axis=1)
+        legal &= (np.isnan(x) == np.isnan(z)).all(axis=1)
+        cost = combine(np.square(moved), self.price[free])
+        still = ~np.isin(np.arange(len(self.names)), free)
         for menu in self.menus:
-            moves |= set(menu.columns.tolist())
-            here, there = menu.options(x), menu.options(z)
-            legal &= _same(menu.values[there], z[:, menu.columns]).all(axis=1)
-            cost += menu.cost[here, there]
-        still = [j for j in range(len(self.names)) if j not in moves]
+            still[menu.columns] = False
+            there = menu.options(z)
+            legal &= menu.holds(z, there)
+            cost += menu.cost[menu.options(x), there]
         legal &= _same(x[:, still], z[:, still]).all(axis=1)
         return np.where(legal, cost, math.inf)
 

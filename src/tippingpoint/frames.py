@@ -6,8 +6,8 @@ The only place that knows pandas, polars and NumPy apart; narwhals does the work
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.columns import Column, UnknownCategoryError, encode
+from tippingpoint.columns import Column, UnknownCategoryError, encode, in_order, plain
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.errors import InputError, listed
 
@@ -60,7 +60,10 @@ class Features:
     @cached_property
     def missing(self) -> BoolArray:
         """Columns in which a value is missing."""
-        return np.isnan(self.x).any(axis=0)
+        found = np.zeros(len(self.columns), dtype=bool)
+        for rows in blocks(len(self.x), CHUNK // max(len(self.columns), 1)):
+            found |= np.isnan(self.x[rows]).any(axis=0)
+        return found
 
     def take(self, rows: IntArray) -> Features:
         """These rows only."""
@@ -78,17 +81,21 @@ class Features:
         taken = _native_rows(self.native, rows)
         frame = nw.from_native(taken, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
-            return x.reshape(len(x), *self.shape)
+            return self._array_at(x)
         changed = []
         for j, column in enumerate(self.columns):
             if not np.array_equal(x[:, j], self.x[rows, j], equal_nan=True):
-                series = frame[column.name]
-                decoded = column.decoded(x[:, j])
-                if self.backend == "pandas":
-                    changed.append(nw.from_native(_pandas_column(decoded, series.to_native()), series_only=True))
-                else:
-                    changed.append(_other_column(decoded, series))
+                changed.append(_series(column.decoded(x[:, j]), frame[frame.columns[j]]))
         return frame.with_columns(*changed).to_native() if changed else taken
+
+    def _array_at(self, x: FloatArray) -> Any:
+        """Numbers as an array of the user's shape; categories as the numbers that they are there."""
+        encoded = [j for j, column in enumerate(self.columns) if column.holds == "category"]
+        if encoded:
+            x = x.copy()
+            for j in encoded:
+                x[:, j] = self.columns[j].decoded(x[:, j])
+        return x.reshape(len(x), *self.shape)
 
     def check_numbers(self, columns: IntArray | None = None) -> None:
         """Refuse what is missing and what is no number, in these columns or in all."""
@@ -119,12 +126,50 @@ def read_frame(data: Any, name: str) -> Any:
         raise _repeated_column(name, columns) from None
 
 
+def category_columns(
+    data: Any, encoded: Mapping[str, Sequence[Any]], said: Mapping[str, Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """Which columns of the data `read_features` is to read as categories, and as which.
+
+    Parameters
+    ----------
+    data
+        A frame or an array.
+    encoded
+        Columns that a model encodes, and the categories that it knows; values of the data that it does not are added.
+    said
+        Categories that the user lists, which takes precedence. Numbers that nothing encodes stay numbers all the same.
+    """
+    import narwhals as nw
+
+    if not encoded and not said:
+        return {}
+    frame, found = read_frame(data, "X"), dict[str, Sequence[Any]]()
+    if isinstance(frame, nw.DataFrame):
+        for name, series in zip(map(str, frame.columns), frame.iter_columns(), strict=True):
+            if name in said and (name in encoded or not (series.dtype.is_numeric() or series.dtype == nw.Boolean)):
+                found[name] = list(said[name])
+            elif name in encoded and name not in said:
+                found[name] = _joined(_declared(series)[0], encoded[name], series.unique().to_list())
+    elif np.ndim(data) == 2:
+        for j, held in enumerate(_array(data, "X").T):
+            if (name := f"x{j}") in encoded:
+                found[name] = list(said[name]) if name in said else _joined(None, encoded[name], np.unique(held))
+    return found
+
+
+def _joined(declared: Sequence[Any] | None, known: Sequence[Any], held: Iterable[Any]) -> list[Any]:
+    """The categories that a type declares or a model knows, in their order, and after them those of the data besides."""
+    return list(dict.fromkeys([*plain(declared or ()), *plain(known), *in_order(plain(held))]))
+
+
 def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = None) -> Features:
     """The columns of a frame or an array as numbers; those named in `categories` are read as such."""
     import narwhals as nw
 
     frame = read_frame(data, "X")
-    features = _from_frame(frame, data, categories or {}) if isinstance(frame, nw.DataFrame) else _from_array(data)
+    known = categories or {}
+    features = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
     if 0 in features.x.shape:
         raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
     for chunk in blocks(len(features.x), CHUNK // features.x.shape[1]):
@@ -210,38 +255,44 @@ def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) 
         try:
             x[:, j], column = _read_column(name, series, categories.get(name))
         except UnknownCategoryError as unknown:
-            raise InputError(
-                f"X[{index[unknown.row]!r}, {name!r}]={unknown.value!r} is none of its categories,"
-                f" {listed(categories[name])}; add it to them, or drop the row."
-            ) from None
+            raise unknown_category(index[unknown.row], name, unknown.value, categories[name]) from None
         columns.append(column)
     return Features(x, tuple(columns), index, backend, data, x.shape[1:])
+
+
+def unknown_category(row: Any, name: str, value: Any, categories: Sequence[Any]) -> InputError:
+    """The error for a value that is none of its column's categories."""
+    return InputError(
+        f"X[{row!r}, {name!r}]={value!r} is none of its categories, {listed(categories)}; add it to them, or drop the row."
+    )
 
 
 def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tuple[FloatArray, Column]:
     """A column as numbers: by the categories given, otherwise by its type."""
     import narwhals as nw
 
-    kind = series.dtype
-    if categories is not None:
-        return encode(series.to_list(), name, categories)
-    if kind.is_numeric():
-        return _as_floats(series), Column(name, "integer" if kind.is_integer() else "number")
-    if kind == nw.Boolean:
-        return _as_floats(series), Column(name, "boolean")
-    if isinstance(kind, (nw.Categorical, nw.Enum)) or kind in (nw.Categorical, nw.String, nw.Object):
-        return encode(series.to_list(), name, _declared(series))
-    raise InputError(
-        f"X[{name!r}] is of type {kind}, neither a number nor a category; turn it into one (a date into days) or drop it."
-    )
+    kind, like = series.dtype, series.head(0)
+    if categories is None and kind.is_numeric():
+        return _as_floats(series), Column(name, "integer" if kind.is_integer() else "number", like=like)
+    if categories is None and kind == nw.Boolean:
+        return _as_floats(series), Column(name, "boolean", like=like)
+    if categories is None and not isinstance(kind, (nw.Categorical, nw.Enum, nw.String, nw.Object)):
+        raise InputError(
+            f"X[{name!r}] is of type {kind}, neither a number nor a category; turn it into one (a date into days) or drop it."
+        )
+    declared, ordered = _declared(series)
+    codes, column = encode(series.to_list(), name, declared if categories is None else categories)
+    return codes, replace(column, ordered=ordered, like=like)
 
 
-def _declared(series: Any) -> Sequence[Any] | None:
-    """The categories that a column's own type lists."""
+def _declared(series: Any) -> tuple[list[Any] | None, bool]:
+    """The categories that a column's own type lists, and whether it says that they have an order."""
+    import narwhals as nw
+
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "categories"):
-        return list(native.cat.categories)
-    return list(getattr(series.dtype, "categories", ())) or None
+        return list(native.cat.categories), bool(native.cat.ordered)
+    return (list(series.dtype.categories), True) if isinstance(series.dtype, nw.Enum) else (None, False)
 
 
 def _as_floats(series: Any) -> FloatArray:
@@ -251,26 +302,19 @@ def _as_floats(series: Any) -> FloatArray:
         return np.array([math.nan if value is None else float(value) for value in series.to_list()])
 
 
-def _pandas_column(values: Any, like: Any) -> Any:
-    """A pandas column of the type of another; of its own where that cannot hold it."""
-    import pandas as pd
-
-    try:
-        return pd.Series(values, index=like.index, name=like.name, dtype=like.dtype)
-    except (TypeError, ValueError):
-        return pd.Series(values, index=like.index, name=like.name)
-
-
-def _other_column(values: Any, like: Any) -> Any:
+def _series(values: Any, like: Any) -> Any:
+    """Values as a column beside another, under its name."""
     import narwhals as nw
 
-    listed = [None if isinstance(value, float) and math.isnan(value) else value for value in values.tolist()]
-    made = nw.new_series(like.name, listed, backend=like.implementation)
-    whole = not like.dtype.is_integer() or all(value is None or float(value).is_integer() for value in listed)
-    return made.cast(like.dtype) if whole else made
+    if not like.implementation.is_pandas():
+        native = nw.from_native(values, series_only=True, pass_through=True)
+        return native if isinstance(native, nw.Series) else nw.new_series(like.name, values, backend=like.implementation)
+    import pandas as pd
+
+    return nw.from_native(pd.Series(values, index=like.to_native().index, name=like.name), series_only=True)
 
 
-def _from_array(data: Any) -> Features:
+def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
     if hasattr(data, "toarray"):
         raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
     if type(data).__module__ == "torch":
@@ -279,8 +323,17 @@ def _from_array(data: Any) -> Features:
     if x.ndim < 2:
         raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
     flat = x.reshape(len(x), math.prod(x.shape[1:]))
-    columns = tuple(Column(f"x{j}") for j in range(flat.shape[1]))
-    return Features(_numbers(flat, "X"), columns, range(len(x)), "pandas", x, x.shape[1:])
+    numbers, columns = _numbers(flat, "X"), [Column(f"x{j}") for j in range(flat.shape[1])]
+    encoded = [j for j, column in enumerate(columns) if column.name in categories]
+    if encoded:
+        numbers = numbers.copy()
+    for j in encoded:
+        name = columns[j].name
+        try:
+            numbers[:, j], columns[j] = encode(numbers[:, j].tolist(), name, categories[name])
+        except UnknownCategoryError as unknown:
+            raise unknown_category(unknown.row, name, unknown.value, categories[name]) from None
+    return Features(numbers, tuple(columns), range(len(x)), "pandas", x, x.shape[1:])
 
 
 def _from_tensor(tensor: Any) -> Any:

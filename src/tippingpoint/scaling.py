@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, blocks
+from tippingpoint.core.arrays import BoolArray, FloatArray, blocks
 from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, ScaleWarning, listed
 from tippingpoint.frames import CHUNK, Features
@@ -38,7 +38,14 @@ def in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale 
     if scale is None:
         _warn_if_uneven(domain, features)
         return domain
-    spread = _deviation(features.x, base) if scale == "std" else _quantile_spread(domain, features, base, scale)
+    spread = _deviation(features.x, base) if scale == "std" else np.ones(len(domain.names))
+    steps = {int(menu.columns[0]): menu.along(features.x) for menu in domain.menus if menu.metric}
+    for j, column in steps.items():
+        spread[j] = (
+            _deviation(column[:, None], base)[0] if scale == "std" else _quantile_spread(domain.names[j], column, base, scale)
+        )
+    for j in domain.free if scale != "std" else ():
+        spread[j] = _quantile_spread(domain.names[j], features.x[:, j], base, scale)
     return domain.scaled(spread, UNITS[scale])
 
 
@@ -54,21 +61,19 @@ def _given(domain: Domain, scale: Mapping[str, float]) -> FloatArray:
     return spread
 
 
-def _quantile_spread(domain: Domain, features: Features, base: FloatArray, scale: str) -> FloatArray:
-    metric = {int(menu.columns[0]) for menu in domain.menus if menu.metric} | {int(j) for j in domain.free}
-    spread = np.ones(len(domain.names))
-    for j in metric:
-        held = ~np.isnan(features.x[:, j])
-        column, weights = features.x[held, j], base[held]
-        low, middle, high = _quantiles(column, weights, (0.25, 0.5, 0.75))
-        deviation = np.abs(column - middle)
-        spread[j] = high - low if scale == "iqr" else _quantiles(deviation, weights, (0.5,))[0]
-        if spread[j] == 0.0 and np.ptp(column) > 0.0:
-            told = {"iqr": "half", "mad": "more than half"}[scale]
-            raise InputError(
-                f"scale={scale!r}: {UNITS[scale]} of {domain.names[j]!r} are 0, since {told} of its values are equal; use 'std', or"
-                " give units, as scale={'age': 10}."
-            )
+def _quantile_spread(name: str, column: FloatArray, base: FloatArray, scale: str) -> float:
+    """Interquartile range, or median absolute deviation, of what is not missing."""
+    held = ~np.isnan(column)
+    values, weights = column[held], base[held]
+    if not len(values) or np.ptp(values) == 0.0:
+        return 0.0
+    low, middle, high = _quantiles(values, weights, (0.25, 0.5, 0.75))
+    spread = high - low if scale == "iqr" else _quantiles(np.abs(values - middle), weights, (0.5,))[0]
+    if spread == 0.0:
+        raise InputError(
+            f"scale={scale!r}: the {UNITS[scale]} of {name!r} are 0, since half of its values or more are equal; use 'std', or"
+            " give units, as scale={'age': 10}."
+        )
     return spread
 
 
@@ -89,7 +94,7 @@ def _warn_if_uneven(domain: Domain, features: Features) -> None:
     glance = features.x[:: -(-len(features.x) // GLANCE), domain.free]
     if not glance.size:
         return
-    spread = np.where(np.nanmin(glance, axis=0) == np.nanmax(glance, axis=0), 0.0, np.nanstd(glance, axis=0))
+    spread = _deviation(glance, np.full(len(glance), 1.0 / len(glance)))
     prices = np.where(spread > 0.0, spread * np.sqrt(domain.price[domain.free]), math.nan)
     if np.isfinite(prices).any():
         wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
@@ -113,15 +118,21 @@ def _outside() -> int:
 
 
 def _deviation(x: FloatArray, base: FloatArray) -> FloatArray:
-    """Weighted standard deviation of every column, a block of rows at a time; exactly zero for a constant one."""
+    """Weighted standard deviation of what is not missing of every column, exactly zero for a constant one."""
     rowwise = list(blocks(len(x), CHUNK // x.shape[1]))
-    missing = bool(np.isnan(x).any())
-    mass = sum(np.einsum("i,ij->j", base[rows], (~np.isnan(x[rows])).astype(float)) for rows in rowwise) if missing else 1.0
-    mean = sum(np.einsum("i,ij->j", base[rows], _filled(x[rows], missing, 0.0)) for rows in rowwise) / mass
-    square = sum(np.einsum("i,ij->j", base[rows], np.square(_filled(x[rows] - mean, missing, 0.0))) for rows in rowwise) / mass
-    constant = np.nanmin(x, axis=0) == np.nanmax(x, axis=0) if missing else x.min(axis=0) == x.max(axis=0)
-    return np.where(constant, 0.0, np.sqrt(square))
+    gaps = any(np.isnan(x[rows]).any() for rows in rowwise)
+    mass = sum(_summed(base[rows], ~np.isnan(x[rows])) for rows in rowwise) if gaps else np.ones(x.shape[1])
+    with np.errstate(invalid="ignore"):  # a column of nothing has no mass
+        mean = sum(_summed(base[rows], _zeroed(x[rows], gaps=gaps)) for rows in rowwise) / mass
+        square = sum(_summed(base[rows], np.square(_zeroed(x[rows] - mean, gaps=gaps))) for rows in rowwise) / mass
+    low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
+    return np.where(low < high, np.sqrt(square), 0.0)
 
 
-def _filled(values: FloatArray, missing: bool, by: float) -> FloatArray:
-    return np.where(np.isnan(values), by, values) if missing else values
+def _summed(weights: FloatArray, values: FloatArray | BoolArray) -> FloatArray:
+    """`Σ_i w_i v_ij` of every column."""
+    return np.asarray(np.einsum("i,ij->j", weights, values), dtype=float)
+
+
+def _zeroed(values: FloatArray, *, gaps: bool) -> FloatArray:
+    return np.where(np.isnan(values), 0.0, values) if gaps else values

@@ -16,9 +16,8 @@ from tippingpoint.columns import Column
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError
-from tippingpoint.frames import Features, read_features
-from tippingpoint.resolving import resolve
-from tippingpoint.show.text import number, render_table
+from tippingpoint.frames import Features, category_columns, read_features
+from tippingpoint.resolving import MEANS, mapping, resolve
 
 Each = float | Mapping[str, float] | Sequence[float] | FloatArray
 """A number for all features, for some by name, or one for each in order."""
@@ -29,6 +28,11 @@ Kind = Literal["numeric", "integer", "ordinal", "categorical", "fixed"]
 INFERRED = {"number": "numeric", "integer": "integer", "boolean": "categorical", "category": "categorical"}
 """What a column's type suggests."""
 
+LISTED = ("boolean", "category")
+"""Columns of which the values are listed."""
+
+BOOLEANS = (False, True)
+
 Ranges = Literal["observed", "quantiles", "none"]
 
 TAIL = 0.01
@@ -36,6 +40,9 @@ TAIL = 0.01
 
 SHOWN = 6
 """Categories that a table of a space names."""
+
+AS_GIVEN = "as given"
+"""What a table of a space says where columns have a number each, in their order."""
 
 SEPARATORS = ("_", "=", ".", ":", "-")
 """What stands between the name of a one-hot group and the name of a category."""
@@ -45,8 +52,9 @@ SEPARATORS = ("_", "=", ".", ":", "-")
 class Space:
     """What may move, how, at what price.
 
-    Where nothing is said of a column, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and so
-    is what the model's own pipeline encodes as categories. `Space.infer` looks closer: whole numbers stay whole, booleans flip.
+    Where nothing is said of a column, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and
+    so is what the model's own pipeline encodes as categories. `Space.infer` looks closer: whole numbers stay whole, booleans
+    flip. What is missing stays missing.
 
     Parameters
     ----------
@@ -58,7 +66,7 @@ class Space:
         What a feature's moves cost: of a squared unit (numeric, integer), of a squared level (ordinal), of a switch
         (categorical). A number for all, a mapping from some names, or one for each column.
     lower, upper
-        Bounds on the value of each numeric or integer feature after the move.
+        Bounds on the value of each numeric or integer feature after the move; an integer without stays in the range observed.
     direction
         "up" or "down" for features that may move one way only.
     kind
@@ -69,24 +77,24 @@ class Space:
         Groups of 0/1 columns of which exactly one is 1, by name: one feature each, and a move is another category.
     switch
         What a switch of a categorical feature costs, if not the same for all: "frequency" (minus the logarithm of the share
-        of the new category, so rare ones are dear) or a table, `{from: {to: cost}}` or a square array in the order of the
-        categories. The feature's price multiplies it.
+        of the new category, so rare ones are dear) or a table, `{from: {to: cost}}` (what is not listed is not allowed) or a
+        square array in the order of the categories. The feature's price multiplies it.
     step
         Step of an integer feature; 1 where nothing is said.
     groups
         Features that are asked about together, by name (`feature_stability`).
     outliers
-        What happens to samples outside their bounds: "refuse" them, or "keep" them, so that they may stay or come back.
+        What happens to samples outside their bounds: "refuse" them, or "keep" them: they may stay, or come back.
 
     Examples
     --------
     >>> import pandas as pd
     >>> people = pd.DataFrame({"age": [30, 41], "sex": ["f", "m"], "job": ["cook", "clerk"]})
     >>> print(Space.infer(people).edit(frozen=["sex"], direction={"age": "up"}))
-    feature         kind                      values  price
-        age  integer, up             30 to 41 by 1's      1
-        sex        fixed  f, m                                -
-        job  categorical                 clerk, cook      1
+    feature  kind         values       price
+    age      integer, up  30 to 41     1
+    sex      fixed        f, m         -
+    job      categorical  clerk, cook  1
     """
 
     frozen: Sequence[str] = ()
@@ -128,16 +136,17 @@ class Space:
     def read_as(self, hints: Mapping[str, Sequence[Any]], data: Any) -> dict[str, Sequence[Any]]:
         """Which columns of the data are to be read as categories, and as which.
 
-        `hints` are those that the model encodes; values of the data that it does not know are added.
+        Parameters
+        ----------
+        hints
+            Columns that the model encodes, and the categories that it knows; values of the data that it does not are added.
+        data
+            What the user gave.
         """
-        said = {str(name): list(values) for name, values in self.categories.items()}
-        undecided = [name for name in hints if name not in said and self.kind.get(name) not in ("numeric", "integer")]
-        names = [str(name) for name in getattr(data, "columns", ())]
-        told = [name for name, kind in self.kind.items() if kind in ("categorical", "ordinal") and name in names]
-        for name in dict.fromkeys([*undecided, *told]):
-            if name in names and name not in said:
-                said[name] = _joined(hints.get(name, ()), data[name])
-        return {name: values for name, values in said.items() if name in names}
+        numbers = {str(name) for name, kind in mapping("kind", self.kind).items() if kind in ("numeric", "integer")}
+        encoded = {name: values for name, values in hints.items() if name not in numbers}
+        said = {str(name): values for name, values in mapping("categories", self.categories).items() if _several(values)}
+        return category_columns(data, encoded, said)
 
     @classmethod
     def infer(
@@ -165,49 +174,61 @@ class Space:
             raise InputError(f"ranges={ranges!r} is not known; use 'observed', 'quantiles' or 'none'.")
         features = read_features(data)
         groups = _prefixed(features) if one_hot is True else dict(one_hot or {})
-        inside = {column for columns in groups.values() for column in columns}
-        kind, categories, lower, upper = dict[str, str](), dict[str, Sequence[Any]](), dict[str, float](), dict[str, float]()
-        for j, column in enumerate(features.columns):
-            if column.name in inside:
-                continue
-            kind[column.name] = INFERRED[column.holds]
-            held = features.x[~np.isnan(features.x[:, j]), j]
-            if column.holds in ("category", "boolean"):
-                categories[column.name] = column.categories or (False, True)
-            elif ranges != "none" and len(held):
-                tails = (0.0, 1.0) if ranges == "observed" else (TAIL, 1.0 - TAIL)
-                method = "linear" if column.holds == "number" else "inverted_cdf"
-                low, high = np.quantile(held, tails, method=method)
-                lower[column.name], upper[column.name] = float(low), float(high)
-        outliers = "keep" if ranges == "quantiles" else "refuse"
-        read = cls(kind=kind, categories=categories, lower=lower, upper=upper, one_hot=groups, outliers=outliers)
+        inside = {str(column) for columns in groups.values() for column in columns}
+        columns = [(j, column) for j, column in enumerate(features.columns) if column.name not in inside]
+        bounds = {} if ranges == "none" else {c.name: _range(c, features.x[:, j], ranges) for j, c in columns}
+        read = cls(
+            kind={column.name: INFERRED[column.holds] for _, column in columns},
+            categories={c.name: BOOLEANS if c.holds == "boolean" else c.categories for _, c in columns if c.holds in LISTED},
+            lower={name: ends[0] for name, ends in bounds.items() if ends is not None},
+            upper={name: ends[1] for name, ends in bounds.items() if ends is not None},
+            one_hot=groups,
+            outliers="keep" if ranges == "quantiles" else "refuse",
+        )
         return read.edit(**said)
 
     def edit(self, **changes: Any) -> Space:
-        """A space like this one but for the changes: mappings are updated, `frozen` is added to, the rest is replaced."""
+        """A space like this one but for the changes.
+
+        Mappings are updated, `frozen` is added to, the rest is replaced. What was said of a feature under another kind, or of a
+        column that now belongs to a one-hot group, is forgotten.
+        """
         known = {f.name for f in fields(self)}
         for name in changes:
             if name not in known:
                 raise InputError(f"{name!r} is nothing that a Space has; it has {', '.join(sorted(known))}.")
         merged = dict(changes)
-        for name, change in changes.items():
-            now = getattr(self, name)
+        for argument in known:
+            now, change = getattr(self, argument), changes.get(argument, {})
             if isinstance(now, Mapping) and isinstance(change, Mapping):
-                merged[name] = {**now, **change}
-            elif name == "frozen" and not isinstance(change, str) and isinstance(change, Iterable):
-                merged[name] = tuple(dict.fromkeys([*now, *change]))
+                merged[argument] = {**self._still_true(argument, now, changes), **change}
+        if "frozen" in changes and not isinstance(changes["frozen"], str) and isinstance(changes["frozen"], Iterable):
+            merged["frozen"] = tuple(dict.fromkeys([*self.frozen, *changes["frozen"]]))
         return replace(self, **merged)
+
+    @staticmethod
+    def _still_true(argument: str, now: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+        """What was said of features one by one, without what a change of their kind makes void."""
+        grouped = {column for columns in dict(changes.get("one_hot") or {}).values() for column in columns}
+        kinds = dict(changes.get("kind") or {})
+        served = (*MEANS[argument][0], "fixed") if argument in MEANS else None
+        void = {name for name, kind in kinds.items() if served is not None and kind not in served}
+        return {
+            name: value for name, value in now.items() if name not in void and (argument == "one_hot" or name not in grouped)
+        }
 
     def __str__(self) -> str:
         """One line a feature that this space says anything of."""
-        per_feature = (self.kind, self.categories, self.one_hot, self.direction, self.switch, self.step)
         mapped = [each for each in (self.price, self.lower, self.upper) if isinstance(each, Mapping)]
-        names = dict.fromkeys(name for each in (*per_feature, *mapped, self.frozen) for name in each)
-        rows = [[str(name), self._kind_of(name), self._values_of(name), self._price_of(name)] for name in names]
-        rows += [[str(name), "group", ", ".join(members), "-"] for name, members in self.groups.items()]
+        said = (self.kind, self.categories, self.one_hot, self.direction, self.switch, self.step, *mapped, self.frozen)
+        names = dict.fromkeys(name for each in (*said, self.movable or ()) for name in each)
+        rows = [(str(name), self._kind_of(name), self._values_of(name), self._price_of(name)) for name in names]
+        rows += [(str(name), "group", ", ".join(map(str, members)), "-") for name, members in self.groups.items()]
+        if self.movable is not None:
+            rows.append(("all others", "fixed", "any", "-"))
         if not rows:
-            return "Every column may move, as its type allows."
-        return render_table(["feature", "kind", "values", "price"], rows)
+            return f"Every column may move, as its type allows, at price {self._price_of('')}."
+        return _aligned([("feature", "kind", "values", "price"), *rows])
 
     def _stays(self, name: str) -> bool:
         return self.kind.get(name) == "fixed" or name in self.frozen or (self.movable is not None and name not in self.movable)
@@ -215,9 +236,8 @@ class Space:
     def _kind_of(self, name: str) -> str:
         if self._stays(name):
             return "fixed"
-        kind = (
-            "one-hot" if name in self.one_hot else self.kind.get(name, "categorical" if name in self.categories else "by type")
-        )
+        unsaid = "categorical" if name in self.categories else "by type"
+        kind = "one-hot" if name in self.one_hot else self.kind.get(name, unsaid)
         return f"{kind}, {self.direction[name]}" if name in self.direction else kind
 
     def _values_of(self, name: str) -> str:
@@ -225,49 +245,75 @@ class Space:
         if values is not None:
             shown = ", ".join(str(value) for value in list(values)[:SHOWN])
             return shown if len(values) <= SHOWN else f"{shown}, … ({len(values)})"
-        low, high = (each.get(name) if isinstance(each, Mapping) else each for each in (self.lower, self.upper))
-        ends = [number(float(end)) for end in (low, high) if isinstance(end, (int, float)) and math.isfinite(end)]
-        if not ends:
-            return "any"
-        if len(ends) == 2:
-            return f"{ends[0]} to {ends[1]}"
-        return f"from {ends[0]}" if isinstance(low, (int, float)) and math.isfinite(low) else f"up to {ends[0]}"
+        text = _between(_one_of(self.lower, name, -math.inf), _one_of(self.upper, name, math.inf))
+        return f"{text} by {self.step[name]:g}" if name in self.step else text
 
     def _price_of(self, name: str) -> str:
         if self._stays(name):
             return "-"
-        price = self.price.get(name, 1.0) if isinstance(self.price, Mapping) else self.price
-        told = number(float(price)) if isinstance(price, (int, float)) else "one a column"
-        if name in self.switch:
-            table = self.switch[name]
-            return f"{told} × {table if isinstance(table, str) else 'table'}"
-        return told
+        price = _one_of(self.price, name, 1.0)
+        text = AS_GIVEN if math.isnan(price) else f"{price:g}"
+        if name not in self.switch:
+            return text
+        return f"{text} × {self.switch[name] if isinstance(self.switch[name], str) else 'table'}"
 
 
-def _joined(known: Sequence[Any], column: Any) -> list[Any]:
-    """The categories a model knows, in its order, and after them those of the data that it does not."""
-    declared = getattr(getattr(column, "cat", None), "categories", None)
-    found = (
-        list(declared) if declared is not None and not len(known) else [v for v in column.unique() if v == v and v is not None]
+def _several(values: Any) -> bool:
+    """Whether these are values in a list; `resolve` says what is wrong with anything else."""
+    return isinstance(values, Iterable) and not isinstance(values, str)
+
+
+def _one_of(each: Each, name: str, default: float) -> float:
+    """What is said of a feature by name, or of all; where columns have one each, it is not known here."""
+    if isinstance(each, Mapping):
+        return float(each.get(name, default))
+    return float(each) if isinstance(each, (int, float)) else math.nan
+
+
+def _between(low: float, high: float) -> str:
+    """A range for reading."""
+    if math.isnan(low) or math.isnan(high):
+        return AS_GIVEN
+    if low == -math.inf:
+        return "any" if high == math.inf else f"up to {high:g}"
+    return f"from {low:g}" if high == math.inf else f"{low:g} to {high:g}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table of words, left-aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def _range(column: Column, held: FloatArray, ranges: Ranges) -> tuple[float, float] | None:
+    """The bounds of a number; none for categories, and where everything is missing."""
+    seen = held[~np.isnan(held)]
+    if column.holds not in ("number", "integer") or not len(seen):
+        return None
+    tail = 0.0 if ranges == "observed" else TAIL
+    low, high = (
+        np.quantile(seen, share, method="linear" if column.holds == "number" else "inverted_cdf")
+        for share in (tail, 1.0 - tail)
     )
-    plain = [value.item() if isinstance(value, np.generic) else value for value in found]
-    if declared is None:
-        plain = sorted(plain, key=lambda value: (str(type(value)), value))
-    have = [value.item() if isinstance(value, np.generic) else value for value in known if value == value and value is not None]
-    return [*have, *(value for value in plain if value not in set(have))]
+    return float(low), float(high)
 
 
 def _prefixed(features: Features) -> dict[str, list[str]]:
-    """Columns of 0 and 1 that share a prefix and of which every row has exactly one."""
+    """Columns of 0 and 1 that share a prefix and of which every row has exactly one; the shortest prefix that serves."""
     found: dict[str, list[int]] = {}
     binary = ((features.x == 0.0) | (features.x == 1.0)).all(axis=0)
     for j in np.flatnonzero(binary):
         name = features.names[j]
-        cut = max(name.rfind(mark) for mark in SEPARATORS)
-        if cut > 0:
-            found.setdefault(name[:cut], []).append(int(j))
-    return {
-        prefix: [features.names[j] for j in columns]
-        for prefix, columns in found.items()
-        if len(columns) > 1 and prefix not in features.names and bool((features.x[:, columns].sum(axis=1) == 1.0).all())
-    }
+        for cut in range(1, len(name)):
+            if name[cut] in SEPARATORS:
+                found.setdefault(name[:cut], []).append(int(j))
+    groups: dict[str, list[str]] = {}
+    taken: set[int] = set()
+    for prefix in sorted(found, key=len):
+        columns = found[prefix]
+        if len(columns) < 2 or prefix in features.names or not taken.isdisjoint(columns):
+            continue
+        if bool((features.x[:, columns].sum(axis=1) == 1.0).all()):
+            groups[prefix] = [features.names[j] for j in columns]
+            taken.update(columns)
+    return groups

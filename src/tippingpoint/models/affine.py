@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tippingpoint.columns import is_missing
 from tippingpoint.core.arrays import FloatArray, IntArray
 
 
@@ -89,13 +90,17 @@ def _components(step: Any, coef: FloatArray, intercept: FloatArray, names: Seque
 
 
 def _imputed(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence[str] | None) -> Folded:
-    """What is not missing stays as it is; columns that were always missing are dropped, indicators come last."""
-    statistics = step.statistics_
-    empty = np.array([isinstance(value, float) and np.isnan(value) for value in statistics])
-    kept = np.flatnonzero(~empty | bool(getattr(step, "keep_empty_features", False)))
-    wide = np.zeros((len(coef), len(statistics)))
+    """What is not missing stays as it is; indicators come after all columns."""
+    kept = imputed_columns(step)
+    wide = np.zeros((len(coef), len(step.statistics_)))
     wide[:, kept] = coef[:, : len(kept)]
     return wide, intercept
+
+
+def imputed_columns(step: Any) -> IntArray:
+    """The columns that an imputer keeps; those in which everything was missing are dropped."""
+    empty = np.array([is_missing(value) for value in step.statistics_])
+    return np.flatnonzero(~empty | bool(getattr(step, "keep_empty_features", False)))
 
 
 def _encoded(step: Any, coef: FloatArray, intercept: FloatArray, names: Sequence[str] | None) -> Folded:

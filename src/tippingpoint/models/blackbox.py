@@ -1,8 +1,202 @@
+"""Models that can only be asked: anything with `predict`, `predict_proba` or `decision_function`, or a function of the data."""
+
 from __future__ import annotations
 
-from tippingpoint.errors import UnsupportedError
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks
+from tippingpoint.domain import Domain
+from tippingpoint.errors import InputError
+from tippingpoint.frames import Features
+from tippingpoint.losses import Loss
+from tippingpoint.models.judging import Judgement
+from tippingpoint.models.answers import OUTPUTS, Reading, read_answers
+from tippingpoint.models.trees import breakpoints
+from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.blackbox.asking import Asker
+from tippingpoint.oracles.blackbox.atoms import AtomsOracle
+from tippingpoint.oracles.blackbox.search import Searcher, combinations, enumerate_all, listings
+from tippingpoint.progress import progress_bar
+
+CALLS = 500
+"""Calls a sample where no budget is given."""
+
+LOOKS = 6
+"""Times that every feature is looked at, at least, where no budget is given and there are many."""
+
+BATCH = 2**16
+"""Rows that a model is asked about at once, unless the user says how many."""
+
+INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
+
+SERVED = (
+    "linear models and pipelines of scikit-learn, (coef, intercept), PyTorch modules, anything with predict, predict_proba or"
+    " decision_function, and functions of a data frame; or evaluate alternatives of each sample yourself and pass them to"
+    " tippingpoint.profile_table"
+)
 
 
-class BlackBoxJudgement:
-    def __init__(self, *a):
-        raise UnsupportedError("not yet " + str(a[-1]))
+@dataclass(frozen=True)
+class Options:
+    """How a model that can only be asked is searched.
+
+    Attributes
+    ----------
+    budget
+        Rows that the model may be asked about, in all; 500 a sample, or more where there are many features.
+    seed
+        Of what is drawn.
+    batch
+        Rows asked about at once.
+    progress
+        Whether to show a bar; None: on a terminal.
+    output
+        What the model returns, where that is not clear: "label", "probability", "score" or "prediction".
+    classes
+        Labels in the order of the model's outputs.
+    """
+
+    budget: int | None = None
+    seed: int = 0
+    batch: int | None = None
+    progress: bool | None = None
+    output: str | None = None
+    classes: Sequence[Any] | None = None
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], samples: int) -> Options:
+        known = [f.name for f in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise InputError(f"{name}={given[name]!r} is not an option of black boxes; they are {', '.join(known)}.")
+        options = cls(**given)
+        for name, least in {"budget": samples, "seed": 0, "batch": 1}.items():
+            value = getattr(options, name)
+            if not (isinstance(value, Integral) and int(value) >= least) and not (name != "seed" and value is None):
+                told = f", at least one call for each of the {samples} rows" if name == "budget" else f", {least} or more"
+                raise InputError(f"{name}={value!r} must be a whole number{told}.")
+        if options.output not in (None, *OUTPUTS):
+            raise InputError(f"output={options.output!r} is not known; use one of {', '.join(OUTPUTS)}.")
+        if options.progress not in (None, True, False):
+            raise InputError(f"progress={options.progress!r} must be True, False, or None for a bar where there is a terminal.")
+        return options
+
+
+class BlackBoxJudgement(Judgement):
+    """A model that can only be asked."""
+
+    searched = True
+    counts_calls = True
+
+    def __init__(
+        self,
+        model: Any,
+        features: Features,
+        y: Any,
+        loss: str | Loss | Callable[..., Any] | None,
+        given: Mapping[str, Any],
+        reason: str,
+    ) -> None:
+        if not (callable(model) or any(hasattr(model, name) for name in ("predict", "predict_proba", "decision_function"))):
+            raise InputError(f"model={type(model).__name__} is not served; these are: {SERVED}.")
+        self._options = Options.read(given, len(features.x))
+        self._features = features
+        self._model = model
+        self._reason = reason
+        self._reading: Reading = read_answers(model, features, y, loss, self._options, self._called)
+        self.label, self.range = self._reading.label, self._reading.range
+
+    def oracle(self, domain: Domain) -> Oracle:
+        x, options = self._features.x, self._options
+        budget = options.budget or _default_budget(domain, len(x))
+        lists = listings(domain, self._breaks(domain))
+        every = combinations(lists) if lists is not None else 0
+        exact = lists is not None and (every + 1) * len(x) <= budget
+        notes: tuple[str, ...] = ()
+        with progress_bar("model calls", (every + 1) * len(x) if exact else budget, show=options.progress) as tick:
+            reading = self._reading
+            asker = Asker(reading.scores, x, domain, reading.loss, reading.graded, budget, tick)
+            try:
+                if exact and lists is not None:
+                    enumerate_all(asker, lists)
+                else:
+                    Searcher(asker, _spread(x), reading.outcomes(), options.seed).run()
+            except KeyboardInterrupt:
+                exact, notes = False, (INTERRUPTED,)
+        if exact:
+            how = f"exact: every one of {every} places tried for each sample"
+        else:
+            how = f"searched with {asker.spent:,} calls of the model ({self._reason})"
+        return AtomsOracle(asker.atoms, asker.losses, domain, how, exact=exact, notes=notes)
+
+    def _breaks(self, domain: Domain) -> Mapping[int, FloatArray]:
+        """Where the model can change along the columns that move freely, if that is known."""
+        return breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
+
+    def _called(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> Any:
+        """What the model says of these rows at these places, batch by batch."""
+        found = []
+        for part in blocks(len(rows), self._options.batch or BATCH):
+            found.append(self._call(method, rows[part], x[part]))
+        return np.concatenate(found)
+
+    def _call(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> np.ndarray[Any, Any]:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # such as names given or missing, or categories that an encoder ignores
+                said = np.asarray(method(self._features.native_at(rows, x)))
+        except Exception as error:
+            raise self._failed(method, rows, x, error) from error
+        if said.ndim not in (1, 2) or len(said) != len(rows):
+            raise InputError(
+                f"the model returns shape {said.shape} for {len(rows)} rows; it must return one value, or one row of scores, for"
+                " each."
+            )
+        if said.dtype.kind == "f" and not np.isfinite(said).all():
+            bad = int(np.argwhere(~np.isfinite(said))[0, 0])
+            raise InputError(f"the model returns {said[bad]} for {self._told(int(rows[bad]), x[bad])}; it must return numbers.")
+        return said
+
+    def _failed(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray, error: Exception) -> InputError:
+        """An error that names the first row on which the model fails, found by halving."""
+        low, high = 0, len(rows)
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                method(self._features.native_at(rows[low:middle], x[low:middle]))
+            except Exception:  # noqa: BLE001  # whatever it is, it is in this half
+                high = middle
+            else:
+                low = middle
+        why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        told = self._told(int(rows[low]), x[low])
+        return InputError(
+            f"model={type(self._model).__name__} fails on {told} ({why}); restrict what may move with a Space, or pass the"
+            " columns it was fitted on."
+        )
+
+    def _told(self, row: int, x: FloatArray) -> str:
+        """A row, and what of it was changed."""
+        features = self._features
+        changed = [j for j in range(len(x)) if not (x[j] == features.x[row, j] or np.isnan(x[j]))]
+        moved = ", ".join(f"{features.names[j]}={features.columns[j].label(float(x[j]))}" for j in changed[:3])
+        return f"row {features.index[row]!r}" + (f" with {moved}" if moved else "")
+
+
+def _default_budget(domain: Domain, samples: int) -> int:
+    options = sum(len(menu.values) for menu in domain.menus if menu.axis is None)
+    lines = len(domain.free) + sum(menu.axis is not None for menu in domain.menus)
+    return samples * max(CALLS, LOOKS * (2 * lines + options))
+
+
+def _spread(x: FloatArray) -> FloatArray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns that are missing throughout
+        spread = np.nanstd(x, axis=0)
+    return np.where(np.isfinite(spread), spread, 0.0)

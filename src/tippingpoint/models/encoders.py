@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.columns import plain
+from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.errors import InputError
 from tippingpoint.frames import Features
-from tippingpoint.models.affine import NotAffineError, positions
+from tippingpoint.models.affine import NotAffineError, imputed_columns, positions
+
+TRIED = 16
+"""Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""
 
 
 def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
@@ -32,33 +37,35 @@ def _collect(steps: Sequence[Any], names: Sequence[str], found: dict[str, list[A
     filled: set[Any] = set()
     for step in steps:
         if hasattr(step, "transformers_"):
-            for _, inner, chosen in step.transformers_:
-                try:
-                    columns = [names[j] for j in positions(chosen, names, len(names))]
-                except (NotAffineError, ValueError, IndexError):
-                    continue
-                if not isinstance(inner, str):
-                    _collect([s for _, s in inner.steps] if hasattr(inner, "steps") else [inner], columns, found)
+            _collect_columns(step, names, found)
             return
         if hasattr(step, "categories_") and not hasattr(step, "predict"):
-            for name, values in zip(names, step.categories_, strict=False):
-                found[name] = [value for value in np.asarray(values).tolist() if _known(value) and value not in filled]
+            for name, values in zip(names, step.categories_, strict=False):  # after them come indicators of what was missing
+                found[name] = [value for value in plain(values) if value not in filled]
             return
-        if hasattr(step, "statistics_") and getattr(step, "add_indicator", True) is False:
+        if hasattr(step, "statistics_"):
+            names = [names[j] for j in imputed_columns(step)]
             if step.strategy == "constant":
-                filled |= {value for value in np.asarray(step.statistics_, dtype=object).tolist() if isinstance(value, str)}
+                filled |= {value for value in plain(step.statistics_) if isinstance(value, str)}
         elif step is not None and step != "passthrough":
             return
 
 
-def _known(value: Any) -> bool:
-    return value is not None and value == value  # noqa: PLR0124  # NaN is a category to some encoders, and no value
+def _collect_columns(step: Any, names: Sequence[str], found: dict[str, list[Any]]) -> None:
+    """The same inside a ColumnTransformer."""
+    for _, inner, chosen in step.transformers_:
+        try:
+            columns = [names[j] for j in positions(chosen, names, len(names))]
+        except (NotAffineError, ValueError, IndexError):
+            continue  # columns that the data do not have; the model itself says so
+        if not isinstance(inner, str):
+            _collect([inside for _, inside in inner.steps] if hasattr(inner, "steps") else [inner], columns, found)
 
 
 def contributions(
-    steps: Any, coef: FloatArray, features: Features
+    steps: Any, coef: FloatArray, slopes: FloatArray, features: Features
 ) -> tuple[FloatArray, Mapping[int, FloatArray], Mapping[int, FloatArray]]:
-    """What the first row scores, and what every category, or a missing number, of each column adds to that instead.
+    """What is constant in the scores, and what every category, or a missing number, of each column contributes.
 
     Parameters
     ----------
@@ -66,41 +73,105 @@ def contributions(
         The fitted pipeline without its last step.
     coef
         `(K, m)` coefficients of the last step.
+    slopes
+        `(K, d)` coefficients of the columns of numbers.
     features
         The data.
 
     Returns
     -------
-    base
+    constant
         `(K,)`, without the intercept.
     tables
         By column of categories: `(K, C + 1)`, the last for what is missing.
     missing
         By column of numbers in which something is missing: `(K,)`.
     """
-    start = features.x[:1]
-    asked: list[tuple[int, int]] = []
-    probes = [start[0]]
-    for j, column in enumerate(features.columns):
-        options = range(len(column.categories)) if column.holds == "category" else range(0)
-        gap = [(j, -1)] if features.missing[j] else []
-        for place in [*((j, k) for k in options), *gap]:
-            asked.append(place)
-            probes.append(start[0].copy())
-            probes[-1][j] = np.nan if place[1] < 0 else place[1]
-    rows = np.array(probes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # categories that the encoder does not know are its own affair
-        seen = steps.transform(features.native_at(np.zeros(len(rows), dtype=np.intp), rows))
-    dense = seen.toarray() if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)
-    scores = np.asarray(dense @ coef.T, dtype=float)
-    added = scores[1:] - scores[0]
+    start = _whole_row(features)
+    places = [place for j in range(len(features.columns)) for place in _places(features, j)]
+    rows = np.tile(start, (len(places) + 1, 1))
+    for row, (j, value) in zip(rows[1:], places, strict=True):
+        row[j] = value
+    seen = _transformed(steps, features, 0, rows)
+    scores = np.asarray((seen if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)) @ coef.T, dtype=float)
+    constant = scores[0].copy()
     tables: dict[int, FloatArray] = {}
     missing: dict[int, FloatArray] = {}
-    for (j, k), change in zip(asked, added, strict=True):
-        categories = features.columns[j].categories
-        if features.columns[j].holds == "category":
-            tables.setdefault(j, np.zeros((len(coef), len(categories) + 1)))[:, k] = change
+    for j, column in enumerate(features.columns):
+        if column.holds == "category":
+            tables[j] = np.zeros((len(coef), len(column.categories) + 1))
+        elif not np.isnan(start[j]):
+            constant -= slopes[:, j] * start[j]
+    for (j, value), score in zip(places, scores[1:], strict=True):
+        if np.isnan(score).any():
+            _check_unheld(features, j, value)
+        elif j in tables:
+            tables[j][:, -1 if np.isnan(value) else int(value)] = score - scores[0]
         else:
-            missing[j] = change
-    return scores[0], tables, missing
+            missing[j] = score - scores[0] + slopes[:, j] * np.nan_to_num(start[j])
+    return constant, tables, missing
+
+
+def stumbling_block(steps: Any, features: Features) -> str:
+    """In words: the category, or the gap, on which a pipeline fails, and where it stands."""
+    trial = np.linspace(0, len(features.x) - 1, min(TRIED, len(features.x))).astype(int).tolist()
+    works = next((i for i in trial if not _fails(steps, features, i, features.x[i])), None)
+    for j, column in enumerate(features.columns) if works is not None else ():
+        for _, value in _places(features, j):
+            row = features.x[works].copy()
+            row[j] = value
+            if _fails(steps, features, works, row):
+                held = np.flatnonzero(_holds(features.x[:, j], value))
+                where = (
+                    f"X[{features.index[int(held[0])]!r}, {column.name!r}]"
+                    if len(held)
+                    else f"a legal row with {column.name!r}"
+                )
+                return f"{where}={column.label(value)!r}"
+    return "rows of X"
+
+
+def _fails(steps: Any, features: Features, like: int, row: FloatArray) -> bool:
+    try:
+        _transformed(steps, features, like, row[None])
+    except Exception:  # noqa: BLE001  # whatever a user's pipeline raises
+        return True
+    return False
+
+
+def _transformed(steps: Any, features: Features, like: int, rows: FloatArray) -> Any:
+    """What comes out of the pipeline for these rows, which are like that of the data but for some values."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # categories that the encoder does not know are its own affair
+        return steps.transform(features.native_at(np.full(len(rows), like, dtype=np.intp), rows))
+
+
+def _holds(column: FloatArray, value: float) -> BoolArray:
+    return np.asarray(np.isnan(column) if np.isnan(value) else column == value)
+
+
+def _check_unheld(features: Features, j: int, value: float) -> None:
+    """Refuse data in which a value stands of which the pipeline makes nothing."""
+    held = np.flatnonzero(_holds(features.x[:, j], value))
+    if len(held):
+        column, row = features.columns[j], features.index[int(held[0])]
+        told = f"X[{row!r}, {column.name!r}]"
+        if np.isnan(value):
+            raise InputError(f"{told} is missing, and the model does not impute it; impute or drop the row.")
+        raise InputError(f"{told}={column.label(value)!r} is nothing to the model's encoder; drop the row, or encode it.")
+
+
+def _places(features: Features, j: int) -> list[tuple[int, float]]:
+    """What is to be asked of a column: every category, and what is missing."""
+    column = features.columns[j]
+    options = range(len(column.categories)) if column.holds == "category" else ()
+    return [*((j, float(k)) for k in options), *([(j, np.nan)] if features.missing[j] else [])]
+
+
+def _whole_row(features: Features) -> FloatArray:
+    """The first row, its gaps filled with what other rows hold."""
+    row = features.x[0].copy()
+    for j in np.flatnonzero(np.isnan(row)):
+        held = features.x[~np.isnan(features.x[:, j]), j]
+        row[j] = held[0] if len(held) else np.nan
+    return row

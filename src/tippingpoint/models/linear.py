@@ -14,7 +14,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, fold
-from tippingpoint.models.encoders import contributions
+from tippingpoint.models.encoders import contributions, stumbling_block
 from tippingpoint.oracles.geometry import Score
 
 TRIAL_ROWS = 64
@@ -151,15 +151,17 @@ def _fitted(model: Any, features: Features) -> LinearModel:
 def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatArray, features: Features) -> LinearModel:
     """The model with what every category contributes, as its own preprocessing says."""
     try:
-        base, tables, missing = contributions(model[:-1], beta, features)
+        constant, tables, missing = contributions(model[:-1], beta, linear.coef, features)
     except Exception as error:
-        why = " ".join(str(error).split()).rstrip(".")
-        told = f"model={type(model).__name__} fails on a legal row of X ({why})"
-        raise InputError(f"{told}; pass the columns it was fitted on, and in Space(categories=...) values it knows.") from error
+        told = f"model={type(model).__name__} fails on {stumbling_block(model[:-1], features)} ({_why(error)})"
+        raise InputError(f"{told}; pass the columns it was fitted on, and values that it knows.") from error
     coef = linear.coef.copy()
     coef[:, list(tables)] = 0.0
-    bare = replace(linear, coef=coef, intercept=np.zeros(len(coef)), tables=tables, missing=missing)
-    return replace(bare, intercept=base + bias - bare.values(features.x[:1])[0])
+    return replace(linear, coef=coef, intercept=constant + bias, tables=tables, missing=missing)
+
+
+def _why(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".")
 
 
 def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
@@ -172,8 +174,7 @@ def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
             scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
     except Exception as error:
         features.check_numbers(np.array([j for j in range(len(features.columns)) if j not in linear.tables], dtype=np.intp))
-        why = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"model={kind} fails on rows of X ({why}); pass the columns it was fitted on.") from error
+        raise InputError(f"model={kind} fails on rows of X ({_why(error)}); pass the columns it was fitted on.") from error
     ours, theirs = linear.values(trial.x), scored.reshape(len(trial.x), -1)
     noise = TRIAL_TOLERANCE * np.column_stack([score.size(trial.x) for score in linear.scores])
     faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())

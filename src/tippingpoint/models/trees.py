@@ -1,0 +1,60 @@
+"""Tree ensembles of scikit-learn: where along a column they can change their answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.frames import Features
+
+
+def breakpoints(model: Any, features: Features, columns: IntArray) -> Mapping[int, FloatArray]:
+    """By column: the values on either side of every threshold; nothing for models that are not trees on these very columns.
+
+    Between two thresholds the answer is constant, so the nearest place with another one is beside a threshold.
+    """
+    thresholds = _thresholds(model)
+    if thresholds is None or getattr(model, "n_features_in_", -1) != features.x.shape[1]:
+        return {}
+    found = {}
+    for j in columns:
+        edges = np.unique(np.concatenate([np.zeros(0), *(at for feature, at in thresholds if feature == j)]))
+        found[int(j)] = np.unique(np.concatenate((edges, _above(edges, single=not hasattr(model, "_predictors")))))
+    return found
+
+
+def _above(edges: FloatArray, *, single: bool) -> FloatArray:
+    """The next number that falls on the other side: trees of scikit-learn read float32, but for histograms."""
+    if not single:
+        return np.asarray(np.nextafter(edges, np.inf))
+    rounded = edges.astype(np.float32)
+    beyond = np.where(rounded.astype(float) > edges, rounded, np.nextafter(rounded, np.float32(np.inf)))
+    return beyond.astype(float)
+
+
+def _thresholds(model: Any) -> list[tuple[int, FloatArray]] | None:
+    """Column and thresholds, tree by tree; None where the model is not known to be trees."""
+    if hasattr(model, "_predictors") and hasattr(model, "_bin_mapper"):
+        predictors = [tree for stage in model._predictors for tree in stage]  # noqa: SLF001  # scikit-learn shows no other way
+        if getattr(model, "is_categorical_", None) is not None:
+            return None
+        return list(_of_histograms(predictors))
+    trees = np.ravel(model.estimators_).tolist() if hasattr(model, "estimators_") else [model]
+    if not all(hasattr(tree, "tree_") for tree in trees):
+        return None
+    return [part for tree in trees for part in _of_tree(tree.tree_)]
+
+
+def _of_tree(tree: Any) -> Iterator[tuple[int, FloatArray]]:
+    for j in np.unique(tree.feature[tree.feature >= 0]):
+        yield int(j), np.asarray(tree.threshold[tree.feature == j], dtype=float)
+
+
+def _of_histograms(predictors: list[Any]) -> Iterator[tuple[int, FloatArray]]:
+    for predictor in predictors:
+        nodes = predictor.nodes[predictor.nodes["is_leaf"] == 0]
+        for j in np.unique(nodes["feature_idx"]):
+            yield int(j), np.asarray(nodes["num_threshold"][nodes["feature_idx"] == j], dtype=float)

@@ -1,0 +1,98 @@
+"""Every place that a sample was seen to go, as far as it can matter: the upper envelope of each sample's atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.dual import Solution
+from tippingpoint.core.envelope import envelope
+from tippingpoint.core.problem import Problem
+from tippingpoint.domain import Domain
+from tippingpoint.oracles.base import Certificate
+from tippingpoint.oracles.table import TableOracle
+
+CROWD = 32
+"""Atoms a sample, on average, from which on those that cannot matter are forgotten."""
+
+
+class Atoms:
+    """Places with the lift and the cost they were seen to have; the first of every sample is where it is."""
+
+    def __init__(self, x: FloatArray) -> None:
+        n = len(x)
+        self._parts: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = [(np.arange(n), np.zeros(n), np.zeros(n), x)]
+        self._samples = n
+
+    def add(self, sample: IntArray, lift: FloatArray, cost: FloatArray, places: FloatArray) -> None:
+        """Remember these."""
+        pays = np.flatnonzero(lift > 0.0)
+        self._parts.append((sample[pays], lift[pays], cost[pays], places[pays]))
+        if sum(len(part[0]) for part in self._parts) > CROWD * self._samples:
+            self.kept()
+
+    def kept(self) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Sample, lift, cost and place of the atoms on the envelopes, sorted by sample and lift."""
+        sample, lift, cost, places = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+        best = envelope(sample, lift, cost)
+        self._parts = [(sample[best], lift[best], cost[best], places[best])]
+        return self._parts[0]
+
+    def cheapest(self) -> tuple[FloatArray, FloatArray]:
+        """The place of largest lift of every sample, the cheapest of them, and its cost; its own where there is no lift."""
+        sample, _, cost, places = self.kept()
+        last = np.append(np.flatnonzero(np.diff(sample)), len(sample) - 1)
+        return places[last], cost[last]
+
+    def at(self, price: float) -> FloatArray:
+        """The best place of every sample at a price."""
+        sample, lift, cost, places = self.kept()
+        worth = price * lift - cost
+        order = np.lexsort((worth, sample))
+        last = order[np.append(np.flatnonzero(np.diff(sample[order])), len(order) - 1)]
+        return places[last]
+
+
+class AtomsOracle(TableOracle):
+    """The best responses among atoms; the best there are only where every place was tried.
+
+    Parameters
+    ----------
+    atoms
+        What was seen.
+    losses
+        The losses now.
+    domain
+        Where samples may go.
+    exact
+        Whether every place that can matter was tried.
+    certificate
+        In words: how.
+    notes
+        What a careful reader should know.
+    """
+
+    def __init__(
+        self, atoms: Atoms, losses: FloatArray, domain: Domain, certificate: str, *, exact: bool, notes: tuple[str, ...] = ()
+    ) -> None:
+        sample, lift, cost, places = atoms.kept()
+        super().__init__(sample, losses[sample] + lift, cost, dict(zip(domain.names, places.T, strict=True)))
+        self.exact = exact
+        self.certificate = certificate
+        self.unit = domain.unit
+        self._notes = notes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._notes
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        if self.exact or np.isinf(problem.theta1):
+            return super().certify(problem, solution)
+        return Certificate(0.0, f"not certified: {self.certificate}")
+
+    def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        return super().points(price, rows, lift)

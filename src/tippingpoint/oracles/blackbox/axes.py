@@ -1,0 +1,95 @@
+"""Features as a search sees them: a line to walk along, or a list to choose from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.domain import Domain, Menu
+
+LADDERS = {1: (0.5,), 2: (0.25, 1.0), 3: (0.2, 0.7, 2.0), 4: (0.1, 0.4, 1.0, 2.5), 5: (0.05, 0.2, 0.6, 1.5, 3.0)}
+"""Where a line is probed on either side, in spreads of the feature, for so many probes."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A feature with a distance: a number, a whole number, or levels.
+
+    Positions along it are the number itself, or the place of the level; moving by `u` costs `price·u²`.
+    """
+
+    column: int
+    price: float
+    spread: float
+    domain: Domain
+    menu: Menu | None = None
+
+    def positions(self, x: FloatArray) -> FloatArray:
+        """Where these rows are; not a number where the value is missing."""
+        if self.menu is None or self.menu.axis is None:
+            return np.asarray(x[:, self.column])
+        return np.asarray(self.menu.axis[self.menu.options(x)])
+
+    def snapped(self, x: FloatArray, positions: FloatArray) -> FloatArray:
+        """The nearest positions that these rows may take."""
+        if self.menu is not None and self.menu.axis is not None:
+            allowed = np.isfinite(self.menu.cost[self.menu.options(x)])
+            with np.errstate(invalid="ignore"):
+                apart = np.where(allowed, np.abs(self.menu.axis - positions[:, None]), np.inf)
+            return np.asarray(self.menu.axis[np.argmin(np.where(np.isnan(apart), np.inf, apart), axis=1)])
+        low, high = (bound[:, 0] for bound in self.domain.bounds(x, np.array([self.column])))
+        step, here = float(self.domain.step[self.column]), x[:, self.column]
+        if step > 0.0:
+            positions = here + np.round((positions - here) / step) * step
+        return np.where(np.isnan(here), here, np.clip(positions, low, high))
+
+    def put(self, x: FloatArray, positions: FloatArray) -> None:
+        """Move the rows there."""
+        if self.menu is None or self.menu.axis is None:
+            x[:, self.column] = positions
+            return
+        known = np.flatnonzero(~np.isnan(positions))
+        order = np.argsort(self.menu.axis)
+        place = order[np.searchsorted(self.menu.axis[order], positions[known])]
+        x[known, self.column] = self.menu.values[place, 0]
+
+    def probes(self, x: FloatArray, start: FloatArray, most: int) -> list[FloatArray]:
+        """Positions to try, on both sides of where the rows are now."""
+        here = self.positions(start)
+        ladder = LADDERS[max(1, min(most // 2, len(LADDERS)))]
+        least = float(np.diff(self.menu.axis).min()) if self.menu is not None and self.menu.axis is not None else 0.0
+        steps = [max(rung * self.spread, least * (k + 1)) for k, rung in enumerate(ladder)]
+        return [self.snapped(x, here + side * step) for step in steps for side in (-1.0, 1.0)]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A feature without a distance: categories, or a one-hot group."""
+
+    menu: Menu
+
+    def put(self, x: FloatArray, options: IntArray) -> None:
+        """Move the rows there."""
+        x[:, self.menu.columns] = self.menu.values[options]
+
+
+def axes(domain: Domain, spread: FloatArray) -> tuple[list[Line], list[Choice]]:
+    """The features of a domain; `spread` is that of every column."""
+    lines = [Line(int(j), float(domain.price[j]), float(spread[j]) or 1.0, domain) for j in domain.free]
+    choices = []
+    for menu in domain.menus:
+        if menu.axis is None:
+            choices.append(Choice(menu))
+        else:
+            apart = np.square(np.subtract.outer(menu.axis, menu.axis))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                prices = (menu.cost / apart)[np.isfinite(menu.cost) & (apart > 0.0)]
+            if len(prices):
+                known = menu.axis[~np.isnan(menu.axis)]
+                j = int(menu.columns[0])
+                wide = spread[j] if menu.kind == "integer" else math.sqrt(len(known))
+                lines.append(Line(j, float(prices[0]), float(wide) or 1.0, domain, menu))
+    return lines, choices

@@ -1,0 +1,386 @@
+"""Searching a model that can only be asked: probes of single features, their combination, and a second look from what was found.
+
+Every place that was tried is an atom, so what comes of it is a feasible perturbation and its cost an upper bound on the
+stability, whatever was missed. Nothing here is a proof, except where every place there is was tried.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.domain import Domain
+from tippingpoint.oracles.blackbox.asking import Asker
+from tippingpoint.oracles.blackbox.axes import Choice, Line, axes
+from tippingpoint.oracles.blackbox.surrogate import Slope, Surrogate, Table
+
+RUNGS = 36
+"""Pushes that are tried along the curve of a surrogate, for losses that rise smoothly."""
+
+LEAST, RATIO = 0.02, 1.22
+"""The smallest push, in spreads of the scores, and from one to the next."""
+
+CROSSINGS = 8
+"""Tries to hit the boundary along the curve of a surrogate, for the 0/1 loss."""
+
+HALVINGS = 8
+"""Bisections between a sample and an error of its own."""
+
+DONORS = 2
+"""Samples of another outcome that each sample is moved towards."""
+
+POOL = 2000
+"""Donors looked at."""
+
+PROBED = 0.35
+"""Part of the budget for the probes of one surrogate."""
+
+PROBES = 10
+"""Probes of a line, at most."""
+
+LOOKS = 2
+"""Times that the boundary of a model that tells classes only is felt for."""
+
+SHORT = 0.1
+"""How far before an error, relative to its distance, it is felt for."""
+
+FELT = 6
+"""Halvings along each line, and octaves that they cover."""
+
+PASSED = 1e-4
+"""Relative overshoot of the first try to cross."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What is known of the samples beside their scores.
+
+    Attributes
+    ----------
+    label
+        Index of the true class of every sample; None for numbers.
+    said
+        Index of the class that the model says.
+    """
+
+    label: IntArray
+    said: IntArray
+
+
+class Searcher:
+    """The search, stage by stage; each spends what is left of the budget.
+
+    Parameters
+    ----------
+    asker
+        Who answers.
+    spread
+        Of every column.
+    outcomes
+        Where there are classes: which samples can show the way to which others.
+    seed
+        Of what is drawn.
+    """
+
+    def __init__(self, asker: Asker, spread: FloatArray, outcomes: Outcomes | None, seed: int) -> None:
+        self._asker = asker
+        self._lines, self._choices = axes(asker.domain, spread)
+        self._outcomes = outcomes
+        self._generator = np.random.default_rng(seed)
+
+    def run(self) -> None:
+        """Everything, as far as the budget goes."""
+        if not (self._lines or self._choices):
+            return
+        asker, crossing = self._asker, self._asker.loss.needs_crossing
+        rows = np.flatnonzero(asker.losses == 0.0) if crossing else np.arange(len(asker.x))
+        if not len(rows):
+            return
+        if not asker.graded:
+            self._by_flips(rows)
+            return
+        first = self._fitted(rows, asker.x[rows])
+        self._follow(rows, first)
+        self._borrow(rows)
+        if crossing:
+            self._shrink(rows)
+        found = asker.atoms.cheapest()[0] if crossing else asker.atoms.at(self._typical_price(first))
+        moved = rows[(found[rows] != asker.x[rows]).any(axis=1)]
+        if len(moved) and asker.left > 0:
+            self._follow(moved, self._fitted(moved, found[moved]))
+            if crossing:
+                self._shrink(moved)
+
+    def _by_flips(self, rows: IntArray) -> None:
+        """The search for a model that tells classes only: errors are borrowed, and the boundary is felt for beside them."""
+        asker = self._asker
+        self._borrow(rows)
+        self._shrink(rows)
+        for _ in range(LOOKS):
+            found, cost = (each[rows] for each in asker.atoms.cheapest())
+            moved = np.flatnonzero(cost > 0.0)
+            if not len(moved) or asker.left <= 0:
+                return
+            self._cross(rows[moved], self._felt(rows[moved], found[moved], np.sqrt(cost[moved])))
+            self._shrink(rows[moved])
+
+    def _felt(self, rows: IntArray, errors: FloatArray, distance: FloatArray) -> Surrogate:
+        """The additive model around a place just short of a known error, from how far each line alone still has to go.
+
+        The score is counted so that what is missing there is one.
+        """
+        asker, home = self._asker, self._asker.x[rows]
+        start = errors.copy()
+        for line in self._lines:
+            here, there = line.positions(home), line.positions(errors)
+            line.put(start, line.snapped(home, here + (1.0 - SHORT) * (there - here)))
+        inside = asker.ask(rows, start) < 0.0
+        start = np.where(inside[:, None], start, home)
+        slopes = [self._felt_along(line, rows, start, home, distance) for line in self._lines]
+        here = np.full(len(rows), -1.0)
+        answers = asker.ask_each(self._trials(rows, start, home, [[] for _ in self._lines]))
+        return Surrogate(start, home, slopes, [self._table(choice, start, home, answers, here) for choice in self._choices])
+
+    def _felt_along(self, line: Line, rows: IntArray, start: FloatArray, home: FloatArray, distance: FloatArray) -> Slope:
+        """How far a line alone has to go until the class changes: halved, in logarithms, between nothing and the whole way."""
+        asker, here = self._asker, line.positions(start)
+        longest = distance / math.sqrt(line.price)
+
+        def flips(step: FloatArray) -> BoolArray:
+            places = start.copy()
+            line.put(places, line.snapped(home, here + step))
+            return np.asarray(asker.ask(rows, places) >= 0.0)
+
+        up, down = flips(longest), flips(-longest)
+        sign = np.where(up, 1.0, np.where(down, -1.0, 0.0))
+        low, high = np.full(len(rows), -FELT * math.log(2.0)), np.zeros(len(rows))
+        for _ in range(FELT):
+            if not sign.any():
+                break
+            middle = 0.5 * (low + high)
+            flipped = flips(sign * np.exp(middle) * longest)
+            low, high = np.where(flipped, low, middle), np.where(flipped, middle, high)
+        reach = np.exp(0.5 * (low + high)) * longest
+        at = np.column_stack((here, here + sign * reach))
+        return Slope.sorted(line, line.positions(home), at, np.column_stack((np.zeros(len(rows)), np.abs(sign))))
+
+    def _fitted(self, rows: IntArray, start: FloatArray) -> Surrogate:
+        """The additive model of these rows around these places."""
+        asker, home = self._asker, self._asker.x[rows]
+        options = sum(len(choice.menu.values) for choice in self._choices)
+        share = PROBED * asker.budget / len(asker.x) - options
+        most = int(np.clip(share // max(len(self._lines), 1), 2, PROBES))
+        here = asker.ask(rows, start)
+        positions = [line.probes(home, start, most) for line in self._lines]
+        answers = asker.ask_each(self._trials(rows, start, home, positions))
+        slopes = [self._slope(line, start, home, at, answers, here) for line, at in zip(self._lines, positions, strict=True)]
+        return Surrogate(start, home, slopes, [self._table(choice, start, home, answers, here) for choice in self._choices])
+
+    def _trials(
+        self, rows: IntArray, start: FloatArray, home: FloatArray, positions: Sequence[Sequence[FloatArray]]
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Every probe of every line, then every option of every choice."""
+        for line, probes in zip(self._lines, positions, strict=True):
+            for position in probes:
+                places = start.copy()
+                line.put(places, position)
+                yield rows, places
+        for choice in self._choices:
+            for option, there in _switches(choice, start, home):
+                places = start[there]
+                choice.put(places, np.full(len(there), option))
+                yield rows[there], places
+
+    @staticmethod
+    def _slope(
+        line: Line,
+        start: FloatArray,
+        home: FloatArray,
+        positions: Sequence[FloatArray],
+        answers: Iterator[FloatArray],
+        here: FloatArray,
+    ) -> Slope:
+        at, change = [line.positions(start)], [np.zeros(len(start))]
+        for position in positions:
+            answer = next(answers)
+            at.append(np.where(np.isnan(answer), at[0], position))
+            change.append(np.where(np.isnan(answer), 0.0, answer - here))
+        return Slope.sorted(line, line.positions(home), np.column_stack(at), np.column_stack(change))
+
+    @staticmethod
+    def _table(choice: Choice, start: FloatArray, home: FloatArray, answers: Iterator[FloatArray], here: FloatArray) -> Table:
+        cost = choice.menu.cost[choice.menu.options(home)].copy()
+        change = np.zeros_like(cost)
+        for option, there in _switches(choice, start, home):
+            change[there, option] = next(answers) - here[there]
+        cost[np.isnan(change)] = np.inf
+        return Table(choice, cost, np.where(np.isnan(change), 0.0, change))
+
+    def _follow(self, rows: IntArray, model: Surrogate) -> None:
+        """Places along the curve of a surrogate; for losses that fall too, both ways."""
+        if self._asker.loss.needs_crossing:
+            self._cross(rows, model)
+            return
+        self._climb(rows, model)
+        if self._asker.loss.falls:
+            self._climb(rows, _mirrored(model))
+
+    def _climb(self, rows: IntArray, model: Surrogate) -> None:
+        scale = float(np.std(self._asker.now)) or float(np.abs(self._asker.now).mean()) or 1.0
+        with np.errstate(divide="ignore"):
+            per_push = 1.0 / model.compliance()
+        able = np.flatnonzero(np.isfinite(per_push))
+        for rung in range(RUNGS):
+            if self._asker.left <= 0 or not len(able):
+                return
+            push = LEAST * RATIO**rung * scale
+            places = model.respond(np.where(np.isfinite(per_push), push * per_push, 0.0))
+            self._asker.ask(rows[able], places[able])
+
+    def _cross(self, rows: IntArray, model: Surrogate) -> None:
+        """Tries to pass the boundary as closely as can be: larger multipliers after a miss, smaller ones after a hit."""
+        asker = self._asker
+        needed = -asker.ask(rows, model.start) * (1.0 + PASSED)  # a model that tells classes only says -1 of what is right
+        multiplier = model.reaching(np.where(np.isnan(needed), 0.0, needed))
+        low, high = np.zeros(len(rows)), np.full(len(rows), np.inf)
+        for _ in range(CROSSINGS):
+            if asker.left <= 0:
+                return
+            wrong = asker.ask(rows, model.respond(multiplier)) >= 0.0
+            high, low = np.where(wrong, multiplier, high), np.where(wrong, low, multiplier)
+            bracketed = np.isfinite(high) & (low > 0.0)
+            multiplier = np.where(
+                bracketed, np.sqrt(low * np.where(bracketed, high, 1.0)), np.where(wrong, 0.9 * high, 1.3 * low)
+            )
+
+    def _borrow(self, rows: IntArray) -> None:
+        """Move towards the nearest samples with another outcome: all features at once, then as few and as little as will do."""
+        if self._outcomes is None:
+            return
+        asker, outcomes = self._asker, self._outcomes
+        pool = self._generator.permutation(len(asker.x))[:POOL]
+        for label in np.unique(outcomes.label[rows]):
+            mine, there = rows[outcomes.label[rows] == label], pool[outcomes.said[pool] != label]
+            if not len(there):
+                continue
+            nearest = self._nearest(mine, there)
+            for rank in range(min(DONORS, nearest.shape[1])):
+                if asker.left <= 0:
+                    return
+                asker.ask(mine, self._in_their_place(mine, there[nearest[:, rank]]))
+
+    def _nearest(self, rows: IntArray, donors: IntArray) -> IntArray:
+        """Donors of every row, the cheapest to follow first, as far as their features may be followed."""
+        x, domain = self._asker.x, self._asker.domain
+        columns = [x[:, j] * math.sqrt(domain.price[j]) for j in domain.free]
+        apart = np.zeros((len(rows), len(donors)))
+        for column in columns:
+            apart += np.square(np.nan_to_num(column[rows, None] - column[donors]))
+        for menu in domain.menus:
+            held = menu.options(x)
+            cost = menu.cost[held[rows][:, None], held[donors]]
+            apart += np.where(np.isfinite(cost), cost, 0.0)
+        most = min(DONORS, len(donors))
+        first = np.argpartition(apart, most - 1, axis=1)[:, :most]
+        order = np.argsort(np.take_along_axis(apart, first, axis=1), axis=1, kind="stable")
+        return np.asarray(np.take_along_axis(first, order, axis=1))
+
+    def _in_their_place(self, rows: IntArray, donors: IntArray) -> FloatArray:
+        """The rows with every feature that may move as near to the donor's as it may go."""
+        x = self._asker.x
+        places = x[rows]
+        for line in self._lines:
+            wish = line.positions(x[donors])
+            line.put(places, line.snapped(x[rows], np.where(np.isnan(wish), line.positions(x[rows]), wish)))
+        for choice in self._choices:
+            here, there = choice.menu.options(x[rows]), choice.menu.options(x[donors])
+            choice.put(places, np.where(np.isfinite(choice.menu.cost[here, there]), there, here))
+        return places
+
+    def _shrink(self, rows: IntArray) -> None:
+        """Take back what is not needed: features one by one, then all lines together."""
+        asker = self._asker
+        features: Sequence[Line | Choice] = (*self._lines, *self._choices)
+        for feature in features:
+            places = asker.atoms.cheapest()[0][rows]
+            columns = [feature.column] if isinstance(feature, Line) else feature.menu.columns.tolist()
+            moved = np.flatnonzero((places[:, columns] != asker.x[rows][:, columns]).any(axis=1))
+            if not len(moved) or asker.left <= 0:
+                continue
+            back = places[moved]
+            back[:, columns] = asker.x[rows[moved]][:, columns]
+            asker.ask(rows[moved], back)
+        places = asker.atoms.cheapest()[0][rows]
+        moved = np.flatnonzero((places != asker.x[rows]).any(axis=1))
+        part = np.full(len(moved), 0.5)
+        low, high = np.zeros(len(moved)), np.ones(len(moved))
+        for _ in range(HALVINGS):
+            if asker.left <= 0 or not len(moved) or not self._lines:
+                return
+            nearer, home = places[moved].copy(), asker.x[rows[moved]]
+            for line in self._lines:
+                start, end = line.positions(home), line.positions(places[moved])
+                line.put(nearer, line.snapped(home, start + part * (end - start)))
+            wrong = asker.ask(rows[moved], nearer) >= 0.0
+            high, low = np.where(wrong, part, high), np.where(wrong, low, part)
+            part = 0.5 * (low + high)
+
+    def _typical_price(self, model: Surrogate) -> float:
+        """The price at which pushes are about a spread of the scores: where a second look is of most use."""
+        scale = float(np.std(self._asker.now)) or 1.0
+        compliance = model.compliance()
+        able = compliance[compliance > 0.0]
+        return 2.0 * scale / float(np.median(able)) if len(able) else 1.0
+
+
+def _switches(choice: Choice, start: FloatArray, home: FloatArray) -> Iterator[tuple[int, IntArray]]:
+    """The options of a choice, and the rows that can go there and are not."""
+    cost, now = choice.menu.cost[choice.menu.options(home)], choice.menu.options(start)
+    for option in range(len(choice.menu.values)):
+        yield option, np.flatnonzero((now != option) & np.isfinite(cost[:, option]))
+
+
+def _mirrored(model: Surrogate) -> Surrogate:
+    """The same for a score that is to be pushed down."""
+    slopes = [Slope(part.line, part.home, part.at, -part.change) for part in model.slopes]
+    return Surrogate(model.start, model.home, slopes, [Table(part.choice, part.cost, -part.change) for part in model.tables])
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All the values that some columns may take together; a sample's own are among them, or `own` says that they are not."""
+
+    columns: IntArray
+    values: FloatArray
+    own: bool
+
+
+def listings(domain: Domain, breaks: Mapping[int, FloatArray]) -> list[Listing] | None:
+    """The places there are, where they can be counted: menus, and numbers at which the model can change; else None."""
+    found = [Listing(menu.columns, menu.values[~np.isnan(menu.values).any(axis=1)], own=False) for menu in domain.menus]
+    for j in domain.free:
+        if int(j) not in breaks or domain.step[j] > 0.0:
+            return None
+        found.append(Listing(np.array([j], dtype=np.intp), breaks[int(j)][:, None], own=True))
+    return found
+
+
+def combinations(lists: Sequence[Listing]) -> int:
+    """How many there are."""
+    return math.prod(len(listing.values) + listing.own for listing in lists)
+
+
+def enumerate_all(asker: Asker, lists: Sequence[Listing]) -> None:
+    """Try every combination."""
+    everyone = np.arange(len(asker.x))
+    for values in itertools.product(*([*listing.values, *([None] if listing.own else [])] for listing in lists)):
+        places = asker.x.copy()
+        for listing, value in zip(lists, values, strict=True):
+            if value is not None:
+                places[:, listing.columns] = value
+        asker.ask(everyone, places)
