@@ -103,7 +103,7 @@ def places(domain: Domain, x: FloatArray, steps: int = 161) -> FloatArray:
         columns.append([int(j)])
     for menu in domain.menus:
         here = menu.options(x[None])[0]
-        axes.append(menu.values[np.isfinite(menu.cost[here])])
+        axes.append(menu.values[np.isfinite(menu.cost[here])])  # noqa: PD011  # no pandas
         columns.append(menu.columns.tolist())
     rows = []
     for chosen in itertools.product(*axes):
@@ -116,8 +116,8 @@ def places(domain: Domain, x: FloatArray, steps: int = 161) -> FloatArray:
 
 def judged(loss: Loss, score: FloatArray, y: float) -> FloatArray:
     if loss.needs_crossing:
-        return (np.where(score > 0.0, 1.0, -1.0) != y).astype(float)
-    return loss.value(-y * score if loss.task == "classification" else y - score)
+        return np.asarray(np.where(score > 0.0, 1.0, -1.0) != y, dtype=float)
+    return np.asarray(loss.value(-y * score if loss.task == "classification" else y - score))
 
 
 @pytest.mark.parametrize("space", list(SPACES))
@@ -234,7 +234,7 @@ def test_pieces_of_the_features_move_by_whole_steps() -> None:
     frame = pd.DataFrame({"a": [0, 2, 4, 1], "b": [0.0, 0.5, -1.0, 2.0]})
     features = read_features(frame)
     domain = space.resolve(features)
-    loss = PiecewiseLinear([[0.0, 0.0], [1.0, 0.5], [-0.3, 2.0]], [0.0, 0.2, -0.1])
+    loss = PiecewiseLinear(np.array([[0.0, 0.0], [1.0, 0.5], [-0.3, 2.0]]), [0.0, 0.2, -0.1])
     y = np.array([1.0, -1.0, 1.0, -1.0])
     oracle: Oracle = PiecesOracle(features.x, y, loss, domain)
     for lam in (0.3, 1.0, 3.0):

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tippingpoint.advice import Advice
     from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
     from tippingpoint.core.inference import Bootstrap
     from tippingpoint.errors import (
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
         TippingPointError,
         UnsupportedError,
     )
-    from tippingpoint.front import compare, profile, stability
+    from tippingpoint.front import compare, feature_stability, profile, stability
     from tippingpoint.losses import Loss, PiecewiseLinear
     from tippingpoint.models.linear import LinearModel
     from tippingpoint.profiles import Profile
+    from tippingpoint.rankings import FeatureStability
     from tippingpoint.results import Comparison, StabilityResult, Sweep
     from tippingpoint.space import Space
     from tippingpoint.tables import profile_table
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "advice": ("Advice",),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "core.inference": ("Bootstrap",),
     "errors": (
@@ -41,10 +44,11 @@ _HOMES = {
         "TippingPointError",
         "UnsupportedError",
     ),
-    "front": ("compare", "profile", "stability"),
+    "front": ("compare", "feature_stability", "profile", "stability"),
     "losses": ("Loss", "PiecewiseLinear"),
     "models.linear": ("LinearModel",),
     "profiles": ("Profile",),
+    "rankings": ("FeatureStability",),
     "results": ("Comparison", "StabilityResult", "Sweep"),
     "space": ("Space",),
     "tables": ("profile_table",),
@@ -52,12 +56,14 @@ _HOMES = {
 
 __all__ = [
     "KL",
+    "Advice",
     "Bootstrap",
     "CVaR",
     "ChiSquare",
     "Comparison",
     "DetachedError",
     "Divergence",
+    "FeatureStability",
     "InputError",
     "LinearModel",
     "Loss",
@@ -73,6 +79,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "compare",
+    "feature_stability",
     "profile",
     "profile_table",
     "stability",

@@ -173,7 +173,7 @@ def _typed_pandas(values: np.ndarray[Any, Any], dtype: Any) -> Any:
         made = pd.Series(values, dtype=dtype)
     except (TypeError, ValueError):  # such as nothing, where the type has no word for it
         return values
-    return made.to_numpy() if isinstance(dtype, np.dtype) else made.array
+    return made.to_numpy() if made.dtype.kind in "biuf" and isinstance(dtype, np.dtype) else made
 
 
 def _typed_other(values: np.ndarray[Any, Any], like: Any) -> Any:

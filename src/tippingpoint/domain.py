@@ -71,7 +71,8 @@ class Menu:
         """Whether every row of `x` holds the option said, but for rounding."""
         steps = np.diff(np.unique(self.values[~np.isnan(self.values)]))
         said, held = self.values[options], x[:, self.columns]
-        return np.asarray(_same(said, held) | (np.abs(said - held) <= WHOLE * steps.min(initial=1.0))).all(axis=1)
+        near = np.abs(said - held) <= WHOLE * steps.min(initial=1.0)
+        return np.asarray((_same(said, held) | near).all(axis=1))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.columns import Column, UnknownCategoryError, encode, in_order, plain
+from tippingpoint.columns import Column, UnknownCategoryError, encode, in_order, is_missing, plain
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.errors import InputError, listed
 
@@ -299,7 +299,7 @@ def _as_floats(series: Any) -> FloatArray:
     try:
         return np.asarray(series.to_numpy(), dtype=float)
     except (TypeError, ValueError):  # what is missing from a nullable column is no number
-        return np.array([math.nan if value is None else float(value) for value in series.to_list()])
+        return np.array([math.nan if is_missing(value) else float(value) for value in series.to_list()])
 
 
 def _series(values: Any, like: Any) -> Any:
@@ -311,7 +311,8 @@ def _series(values: Any, like: Any) -> Any:
         return native if isinstance(native, nw.Series) else nw.new_series(like.name, values, backend=like.implementation)
     import pandas as pd
 
-    return nw.from_native(pd.Series(values, index=like.to_native().index, name=like.name), series_only=True)
+    made = values if isinstance(values, pd.Series) else pd.Series(values)
+    return nw.from_native(made.set_axis(like.to_native().index).rename(like.name), series_only=True)
 
 
 def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:

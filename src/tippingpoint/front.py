@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.domain import Domain
-from tippingpoint.errors import InputError
+from tippingpoint.errors import InputError, listed
 from tippingpoint.frames import Features, base_weights, read_features, read_vector
 from tippingpoint.losses import Loss
 from tippingpoint.models.judging import Judgement, encoded_by, judge
+from tippingpoint.prices import resolve_prices
 from tippingpoint.profiles import Profile
+from tippingpoint.progress import progress_bar
+from tippingpoint.rankings import FeatureStability
 from tippingpoint.results import Comparison, StabilityResult
 from tippingpoint.scaling import Scale, in_units
 from tippingpoint.space import Space
@@ -136,6 +140,110 @@ def compare(
     return Comparison(results, next(iter(cases.values()))[0].features.backend)
 
 
+def feature_stability(
+    model: Any,
+    X: Any,  # noqa: N803  # as above
+    y: Any,
+    risk: float,
+    *,
+    features: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    loss: str | Loss | Callable[..., Any] | None = None,
+    sample_weight: Any = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+    **settings: Any,
+) -> FeatureStability:
+    """How much the data must change if only one feature may move, for each of them: the sensitive ones first.
+
+    Parameters
+    ----------
+    features
+        Which to ask about: names of features and of groups of the space; or groups of your own, as
+        `{"race": ["race_1", "race_2"]}`. Where none are given, every feature that may move and every group of the space.
+    model, X, y, risk, loss, sample_weight, space, scale, settings
+        As in `stability`. The paper's setting is the 0/1 loss, `risk=0.4, theta1=1.0, theta2=0.25`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> found = tp.feature_stability(([1.0, 0.1], -1.5), X, ["no", "no", "yes", "yes"], 0.5, theta1=1.0, theta2=float("inf"))
+    >>> found.to_frame()[["feature", "stability"]].values.tolist()
+    [['x0', 0.11999999999999998], ['x1', 12.0]]
+    """
+    case, asked = _asked(model, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+    chosen = _chosen(case.domain, features)
+
+    def profiled(name: str) -> Profile:
+        return case.ask(case.judgement.along(case.domain.only(chosen[name])))
+
+    found, reach = dict[str, StabilityResult](), dict[str, float]()
+    with progress_bar("features", len(chosen), show=None if case.judgement.searched else False) as tick:
+        for name in chosen:
+            # Of the size of the data is only what a single result needs; a ranking of many keeps their numbers.
+            alone = profiled(name)
+            found[name], reach[name] = replace(alone.stability(risk, **asked), evidence=None), alone.reach
+            tick(len(found))
+    ranked = dict(sorted(found.items(), key=lambda item: (item[1].value, -reach[item[0]])))
+    kinds = {name: case.domain.kind(name) if chosen[name] == (name,) else "group" for name in ranked}
+    return FeatureStability(
+        ranked,
+        _limit(case, risk, asked),
+        kinds,
+        {name: reach[name] for name in ranked},
+        case.features.backend,
+        lambda name: profiled(name).stability(risk, **asked),
+    )
+
+
+def _chosen(domain: Domain, wanted: Any) -> dict[str, tuple[str, ...]]:
+    """The features behind every name that is asked about."""
+    movable = domain.features
+    known = {name: (name,) for name in movable} | dict(domain.groups)
+    if not known:
+        raise InputError("no feature may move; widen the space.")
+    chosen = {}
+    for name, members in (known if wanted is None else _named(domain, wanted)).items():
+        expanded = [feature for member in members for feature in known.get(member, (member,))]
+        for feature in expanded:
+            if feature not in movable:
+                why = "may not move" if feature in domain.names else "is not a feature"
+                raise InputError(f"features names {feature!r}, which {why}; those that move are {listed(movable)}.")
+        chosen[name] = tuple(dict.fromkeys(expanded))
+    return chosen
+
+
+def _named(domain: Domain, wanted: Any) -> dict[str, tuple[str, ...]]:
+    """What a user asks about: names that stand for themselves, or groups by name."""
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        raise InputError(
+            f"features={wanted!r} must be a list of names, or groups of them, as {{'race': ['race_1', 'race_2']}}."
+        )
+    if not isinstance(wanted, Mapping):
+        named: dict[str, tuple[str, ...]] = {str(name): (str(name),) for name in wanted}
+    else:
+        for group, members in wanted.items():
+            if isinstance(members, str) or not isinstance(members, Iterable):
+                raise InputError(f"features[{group!r}]={members!r} must be a list of feature names.")
+        named = {str(group): tuple(map(str, members)) for group, members in wanted.items()}
+    for name, members in named.items():
+        if name in domain.names and members != (name,):
+            raise InputError(f"the group {name!r} has the name of a column; give it a name of its own.")
+    if not all(named.values()) or not named:
+        raise InputError(f"features={wanted!r} names nothing; name some features, or leave it out for all.")
+    return named
+
+
+def _limit(case: Case, risk: float, asked: Mapping[str, Any]) -> float:
+    """What reweighting alone costs."""
+    theta1, theta2, mix, budget = (asked.get(name) for name in ("theta1", "theta2", "mix", "budget"))
+    _, theta2 = resolve_prices(theta1, theta2, mix, budget)
+    if math.isinf(theta2):
+        return math.inf
+    still = case.ask(case.judgement.along(case.domain.only(())))
+    return still.stability(risk, theta1=math.inf, theta2=theta2, divergence=asked.get("divergence", "kl")).value
+
+
 @dataclass(frozen=True)
 class Case:
     """A model on data, read and checked: all that a profile needs.
@@ -160,7 +268,8 @@ class Case:
         if search and not self.judgement.searched:
             name = next(iter(search))
             raise InputError(
-                f"{name}={search[name]!r} is an option of a search (networks, black boxes); this model needs none, leave it out."
+                f"{name}={search[name]!r} is an option of a search (of networks and black boxes); this model needs none, so"
+                " leave it out."
             )
 
     def profile(self) -> Profile:

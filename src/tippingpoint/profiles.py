@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ class Profile:
     def risk(self) -> float:
         """The mean loss now."""
         return total(self.base, self.oracle.losses)
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest mean loss that moving alone reaches, at any cost."""
+        return total(self.base, self.oracle.losses + self.oracle.peak().lift)
 
     def stability(
         self,

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MENU = 512
 """Values up to which a whole number has a menu; with more its steps are fine, and it moves freely and is rounded."""
 
+MOST = 4096
+"""Categories of a feature, at most: what every switch between two of them costs is kept in a table."""
+
 KINDS = ("numeric", "integer", "ordinal", "categorical", "fixed")
 
 BY_TYPE = {"number": "numeric", "integer": "numeric", "boolean": "numeric", "category": "categorical"}
@@ -155,6 +158,11 @@ class _Resolving:
                     f"kind[{name!r}]={kind!r}, but the column holds categories, such as {column.categories[0]!r}; use"
                     " 'categorical' or 'ordinal'."
                 )
+            if name in self.known and kind in ("numeric", "integer"):
+                raise InputError(
+                    f"kind[{name!r}]={kind!r}, but the model encodes the column as categories; say kind={{{name!r}:"
+                    " 'categorical'}, or leave it out."
+                )
             kinds[name] = kind
         return kinds
 
@@ -231,6 +239,11 @@ class _Resolving:
             column = self.data.columns[self.place[name]]
             columns = np.array([self.place[name]], dtype=np.intp)
             labels = self._levels(name, column)
+            if len(labels) > MOST:
+                raise InputError(
+                    f"{name!r} has {len(labels)} categories, too many to weigh every switch (at most {MOST}); name it in frozen, or"
+                    " put rare ones together."
+                )
             codes = {value: float(k) for k, value in enumerate(column.categories)}
             values = np.array([[codes[value] if codes else float(value)] for value in labels]).reshape(-1, 1)
         known = set(self.known[name]) if name in self.known else set(labels)

@@ -11,6 +11,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import Any
 
+from tippingpoint.advice import Advice, of_result
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin, standard_error
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
@@ -194,14 +195,19 @@ class StabilityResult:
             raise InputError(f"this is not JSON ({error}); pass the text that to_json() gave.") from None
         return cls.from_dict(stored)
 
+    def advice(self) -> Advice:
+        """Which kind of change makes most of the excess risk, and which training helps against it."""
+        return of_result(self.summary)
+
     def __str__(self) -> str:
-        return render_text(self._summary)
+        return render_text(self.summary)
 
     def _repr_html_(self) -> str:
-        return render_html(self._summary)
+        return render_html(self.summary)
 
     @property
-    def _summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
+        """Every number and word, as the page and the screen show them."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
 
     @property

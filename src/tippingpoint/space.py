@@ -209,13 +209,13 @@ class Space:
     @staticmethod
     def _still_true(argument: str, now: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
         """What was said of features one by one, without what a change of their kind makes void."""
-        grouped = {column for columns in dict(changes.get("one_hot") or {}).values() for column in columns}
-        kinds = dict(changes.get("kind") or {})
-        served = (*MEANS[argument][0], "fixed") if argument in MEANS else None
-        void = {name for name, kind in kinds.items() if served is not None and kind not in served}
-        return {
-            name: value for name, value in now.items() if name not in void and (argument == "one_hot" or name not in grouped)
-        }
+        groups, kinds = (changes.get(said) for said in ("one_hot", "kind"))
+        void = set()
+        if isinstance(groups, Mapping) and argument != "one_hot":
+            void |= {column for columns in groups.values() for column in columns}
+        if isinstance(kinds, Mapping) and argument in MEANS:
+            void |= {name for name, kind in kinds.items() if kind not in (*MEANS[argument][0], "fixed")}
+        return {name: value for name, value in now.items() if name not in void}
 
     def __str__(self) -> str:
         """One line a feature that this space says anything of."""

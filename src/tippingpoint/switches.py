@@ -54,8 +54,9 @@ def _from_array(name: str, given: Any, labels: Sequence[Any]) -> FloatArray:
     except (TypeError, ValueError):
         table = np.empty(0)
     if table.shape != (len(labels), len(labels)):
+        told = f"={given!r}" if isinstance(given, str) else f" of shape {table.shape}"
         raise InputError(
-            f"switch[{name!r}]={given!r} must be 'frequency', a table {{from: {{to: cost}}}}, or a square array for its"
+            f"switch[{name!r}]{told} must be 'frequency', a table {{from: {{to: cost}}}}, or a square array for its"
             f" {len(labels)} categories, {listed(labels)}."
         )
     return table

@@ -15,7 +15,8 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.oracles.network import layers as known_layers
 from tippingpoint.oracles.network.certificates import THOROUGH, Shell, reason, shells
 from tippingpoint.oracles.network.layers import GATES
-from tippingpoint.space import Domain, Space
+from tippingpoint.domain import Domain
+from tippingpoint.space import Space
 
 SLACK = 1e-9
 FUNCTIONALS = 3

@@ -1,10 +1,9 @@
-"""Networks of which one column moves: lines against the module, best responses against dense grids."""
+"""Networks of which one column moves: best responses against dense grids."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,81 +11,27 @@ import pytest
 import torch
 from torch import nn
 
+from networks import COLUMN, FEATURES, NETS, ROOMS, all_lines, network, part
 from problems import answer
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare
 from tippingpoint.core.dual import Status
-from tippingpoint.errors import UnsupportedError
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
 from tippingpoint.models.outputs import read_outputs
-from tippingpoint.oracles.network import lines as lines_module
-from tippingpoint.oracles.network.coordinate import CoordinateOracle, coordinate_oracle, serves
-from tippingpoint.oracles.network.lines import Chain, Lines
+from tippingpoint.oracles.network.coordinate import CoordinateOracle, coordinate_oracle
+from tippingpoint.oracles.network.lines import Chain
 
-FEATURES, SAMPLES, COLUMN, PRICE = 4, 12, 2, 0.7
+SAMPLES, PRICE = 12, 0.7
 NAMES = [f"x{j}" for j in range(FEATURES)]
 LAMBDAS = (0.02, 0.3, 1.0, 4.0)
 
 
-def normed(width: int) -> nn.Module:
-    layer = nn.BatchNorm1d(width)
-    layer.running_mean, layer.running_var = 0.3 * torch.randn(width), 0.5 + torch.rand(width)
-    nn.init.normal_(layer.weight)
-    nn.init.normal_(layer.bias)
-    return layer
-
-
-def one_hidden(k: int) -> list[nn.Module]:
-    return [nn.Linear(FEATURES, 6), nn.ReLU(), nn.Linear(6, k)]
-
-
-def three_hidden(k: int) -> list[nn.Module]:
-    first = [nn.Flatten(), nn.Linear(FEATURES, 9), normed(9), nn.ReLU(), nn.Dropout(0.5), nn.Linear(9, 8, bias=False)]
-    return [*first, nn.ReLU(), nn.Identity(), nn.Linear(8, 7), nn.ReLU(), nn.Linear(7, k)]
-
-
-def leaky(k: int) -> list[nn.Module]:
-    first = [nn.Linear(FEATURES, 6), nn.LeakyReLU(0.2), nn.Linear(6, 6), nn.Hardtanh(-0.4, 0.9), nn.Linear(6, 6), nn.PReLU(6)]
-    return [*first, nn.Linear(6, 5), nn.LeakyReLU(-0.5), nn.Linear(5, k)]
-
-
-def bounded(k: int) -> list[nn.Module]:
-    return [nn.ReLU6(), nn.Linear(FEATURES, 8), nn.ReLU6(), nn.Linear(8, k)]
-
-
-def linear(k: int) -> list[nn.Module]:
-    return [nn.Linear(FEATURES, k)]
-
-
-NETS: dict[str, Callable[[int], list[nn.Module]]] = {
-    "one hidden": one_hidden,
-    "three hidden": three_hidden,
-    "leaky": leaky,
-    "linear": linear,
-}
 EXTRA = [
     PiecewiseLinear([-1.0, 0.2, 3.0], [0.0, 0.0, -2.0], "regression", "lopsided"),
     PiecewiseLinear([-0.5, 2.0], [0.3, -0.4], "classification", "falling"),
 ]
+KINDS = ["one hidden", "three hidden", "leaky", "linear"]
 ALL: list[Loss] = [*(loss_named(name) for name in LOSSES), *EXTRA]
-ROOMS = {"free": (-math.inf, math.inf), "boxed": (-1.5, 2.0), "one-sided": (0.0, math.inf), "down": (-2.5, 0.0)}
-
-
-def network(seed: int, kind: str, outputs: int = 1) -> nn.Sequential:
-    """A network in double precision that bends where the samples are."""
-    torch.manual_seed(seed)
-    module = nn.Sequential(*(NETS | {"bounded": bounded})[kind](outputs)).double().eval()
-    with torch.no_grad():
-        for layer in module:
-            if isinstance(layer, nn.Linear):
-                layer.weight.mul_(2.0)
-    return module
-
-
-def part(module: nn.Sequential, layer: int) -> nn.Linear:
-    found = module[layer]
-    assert isinstance(found, nn.Linear)
-    return found
 
 
 @dataclass(frozen=True)
@@ -171,47 +116,8 @@ def prices(oracle: CoordinateOracle) -> list[float]:
     return below if math.isinf(oracle.ceiling) else [*below, 0.3 * oracle.ceiling, 0.97 * oracle.ceiling]
 
 
-def all_lines(module: nn.Sequential, x: FloatArray, column: int, low: FloatArray, high: FloatArray) -> Lines:
-    chain = Chain.of(module, x.shape[1])
-    assert isinstance(chain, Chain)
-    parts = list(chain.along(chain.enter(x), column, low, high))
-    names = ("sample", "start", "stop", "value", "slope")
-    return Lines(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-
-@pytest.mark.parametrize("held", [lines_module.HELD, 64])
 @pytest.mark.parametrize("room", list(ROOMS))
-@pytest.mark.parametrize("kind", [*NETS, "bounded"])
-def test_lines_are_the_module_in_double_precision(kind: str, room: str, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines_module, "HELD", held)
-    module, rng = network(1, kind, 3), np.random.default_rng(1)
-    x = rng.normal(size=(40, FEATURES))
-    low, high = (np.full(40, end) for end in ROOMS[room])
-    low[3] = high[3] = 0.0
-    lines = all_lines(module, x, COLUMN, low, high)
-    begins = np.flatnonzero(np.diff(lines.sample, prepend=-1))
-    assert lines.sample[begins].tolist() == list(range(40))
-    np.testing.assert_array_equal(lines.start[begins], low)
-    np.testing.assert_array_equal(lines.stop[np.append(begins[1:], len(lines.sample)) - 1], high)
-    inner = np.setdiff1d(np.arange(len(lines.sample)), begins)
-    np.testing.assert_array_equal(lines.start[inner], lines.stop[inner - 1])
-    assert (lines.stop > lines.start)[(lines.sample != 3) & (lines.start != 0.0)].all()  # a point at 0 is who cannot go up
-    assert np.bincount(lines.sample[lines.start == 0.0]).tolist() == [1] * 40
-    for _ in range(30):
-        share = rng.random(len(lines.sample))
-        near, far = np.maximum(lines.start, -50.0), np.minimum(lines.stop, 50.0)
-        step = np.where(
-            near <= far, near + share * (far - near), np.where(lines.start < 0.0, lines.stop - 1.0, lines.start + 1.0)
-        )
-        moved = x[lines.sample]
-        moved[:, COLUMN] += step
-        with torch.no_grad():
-            wanted = module(torch.from_numpy(moved)).numpy()
-        np.testing.assert_allclose(lines.value + lines.slope * step[:, None], wanted, rtol=1e-10, atol=1e-10)
-
-
-@pytest.mark.parametrize("room", list(ROOMS))
-@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
 def test_no_point_of_a_grid_beats_the_best_response_which_its_own_point_attains(loss: Loss, kind: str, room: str) -> None:
     here = case(loss, kind, room)
@@ -238,7 +144,7 @@ def test_no_point_of_a_grid_beats_the_best_response_which_its_own_point_attains(
 
 @pytest.mark.parametrize("room", list(ROOMS))
 @pytest.mark.parametrize("outputs", [1, 4])
-@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_module_of_single_precision_errs_where_errors_are_shown_and_not_nearer(kind: str, outputs: int, room: str) -> None:
     here = case(loss_named("zero_one"), kind, room, seed=2, n=300, outputs=outputs, margin=1e-4)
     peak = here.oracle.peak()
@@ -258,7 +164,7 @@ def test_a_module_of_single_precision_errs_where_errors_are_shown_and_not_nearer
     assert not here.at(nearer)[here.oracle.losses == 0.0].any()
 
 
-@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "zero_one"])
 def test_of_several_classes_the_one_ahead_counts(name: str, kind: str) -> None:
     here = case(loss_named(name), kind, "boxed", seed=3, n=40, outputs=4)
@@ -278,7 +184,7 @@ def test_of_several_classes_the_one_ahead_counts(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("room", ["free", "boxed"])
-@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
 def test_the_loss_of_the_response_is_the_slope_of_its_value(loss: Loss, kind: str, room: str) -> None:
     """The envelope theorem, by differences; `slope` likewise where no sample jumps in between."""
@@ -320,7 +226,7 @@ def test_the_cost_of_the_worst_distribution_is_the_value_of_the_dual(loss: Loss,
 
 
 @pytest.mark.parametrize("room", ["boxed", "down"])
-@pytest.mark.parametrize("kind", list(NETS))
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
 def test_the_peak_is_the_largest_loss_within_the_room(loss: Loss, kind: str, room: str) -> None:
     here = case(loss, kind, room, seed=7)
@@ -339,7 +245,7 @@ def test_the_peak_is_the_largest_loss_within_the_room(loss: Loss, kind: str, roo
 
 @pytest.mark.parametrize("name", ["logistic", "absolute", "squared"])
 def test_a_loss_is_unbounded_where_the_module_says_so(name: str) -> None:
-    for kind, room in itertools.product((*NETS, "bounded"), ("free", "one-sided")):
+    for kind, room in itertools.product(NETS, ("free", "one-sided")):
         here = case(loss_named(name), kind, room, seed=8)
         ends = np.stack((np.clip(-1e7, here.low, here.high), np.clip(1e7, here.low, here.high)), axis=1)
         assert (np.isinf(here.oracle.peak().lift) == (here.at(ends).max(axis=1) > 1e3)).all()
@@ -383,38 +289,6 @@ def test_a_column_without_effect_moves_nobody() -> None:
         assert oracle.ceiling == math.inf
 
 
-def test_weights_that_cancel_do_not_climb_to_infinity() -> None:
-    module = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)).double()
-    with torch.no_grad():
-        part(module, 0).weight[:, 0] = torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64)
-        part(module, 0).bias[:] = torch.tensor([0.0, 1.0, 0.0])
-        part(module, 2).weight[0] = torch.tensor([1.0, 1.0, -1.0])  # 0.1 + 0.2 - 0.3 is 6e-17
-        part(module, 2).bias[0] = 0.0
-    x, room = np.zeros((1, 1)), np.full(1, math.inf)
-    lines = all_lines(module, x, 0, -room, room)
-    ways = read_outputs(np.array([-1.0]), 1, "absolute", 1, None, torch.device("cpu")).ways
-    peak = coordinate_oracle(x, 0, 1.0, [lines], ways, ["x"], "units").peak()
-    assert peak.lift[0] == 0.0
-
-
-def test_of_classes_that_tie_the_first_is_predicted() -> None:
-    """Scores that end in a ReLU tie on whole stretches; along this column they are `relu(x)` and `relu(1 - x)`."""
-    module = nn.Sequential(nn.Linear(1, 2), nn.ReLU()).double()
-    with torch.no_grad():
-        part(module, 0).weight[:, 0] = torch.tensor([1.0, -1.0])
-        part(module, 0).bias[:] = torch.tensor([-1.0, -1.0])  # relu(x - 1) and relu(-x - 1): a tie between -1 and 1
-    x, y, room = np.array([[-1.5], [1.5], [0.0], [0.0]]), np.array([1, 0, 0, 1]), np.full(4, math.inf)
-    ways = read_outputs(y, 4, "zero_one", 2, None, torch.device("cpu")).ways
-    lines = all_lines(module, x, 0, -room, room)
-    oracle = coordinate_oracle(x, 0, 1.0, [lines], ways, ["x"], "units", margin=1e-6)
-    assert oracle.losses.tolist() == [0.0, 0.0, 0.0, 1.0]  # a tie is the first class
-    np.testing.assert_allclose(oracle.peak().cost, [0.25, 6.25, 1.0, 0.0], rtol=1e-12)
-    moved = oracle.points(math.inf, np.arange(4), oracle.peak().lift)["x"]
-    with torch.no_grad():
-        predicted = module(torch.from_numpy(moved[:, None])).argmax(dim=1).numpy()
-    assert (predicted != y).all()
-
-
 def test_the_module_has_the_last_word_on_who_is_wrong() -> None:
     here = case(loss_named("zero_one"), "one hidden", "free", n=30)
     lines = all_lines(here.module, here.x, COLUMN, here.low, here.high)
@@ -424,48 +298,3 @@ def test_the_module_has_the_last_word_on_who_is_wrong() -> None:
     oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], ways, NAMES, "units", wrong=wrong)
     assert (oracle.losses == wrong).all()
     assert oracle.respond(math.inf).lift[1] == (0.0 if wrong[1] else 1.0)
-
-
-def test_many_units_and_layers_stay_within_what_may_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines_module, "HELD", 2**17)
-    torch.manual_seed(0)
-    deep = [nn.Linear(8, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 1)]
-    module, x = nn.Sequential(*deep).double(), np.random.default_rng(0).normal(size=(20, 8))
-    room = np.full(20, math.inf)
-    chain = Chain.of(module, 8)
-    assert isinstance(chain, Chain)
-    parts = list(chain.along(chain.enter(x), 5, -room, room))
-    assert max(len(part.sample) for part in parts) * 128 <= 2**17
-    assert len(parts) > 5
-    assert sum(len(part.sample) for part in parts) > 20 * 130
-
-
-def followed(*layers: nn.Module) -> str:
-    found = Chain.of(nn.Sequential(*layers).double(), 3)
-    assert isinstance(found, str)
-    return found
-
-
-def test_what_is_not_made_of_lines_is_named() -> None:
-    assert "Tanh" in followed(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)).split()
-    assert ".eval()" in followed(nn.Linear(3, 2), nn.Dropout())
-    assert ".eval()" in followed(nn.Linear(3, 2), nn.BatchNorm1d(2))
-    assert ".eval()" in followed(nn.BatchNorm1d(3, track_running_stats=False).eval(), nn.Linear(3, 1))
-    assert "takes 4 numbers, not 2" in followed(nn.Linear(3, 2), nn.Linear(4, 1))
-    assert "mixes samples" in followed(nn.Flatten(0), nn.Linear(3, 1))
-    hooked = nn.Linear(3, 1)
-    hooked.register_forward_hook(lambda _module, _inputs, output: output * 2.0)
-    assert "hooks" in followed(hooked)
-    broken = nn.Linear(3, 1)
-    nn.init.constant_(broken.weight, math.nan)
-    assert "finite" in followed(broken)
-
-
-def test_a_smooth_maximum_of_several_classes_is_refused() -> None:
-    index: IntArray = np.array([0, 1, 2])
-    soft = read_outputs(index, 3, "logistic", 3, None, torch.device("cpu")).ways
-    assert not serves(soft)
-    assert not serves(())
-    assert serves(read_outputs(index, 3, "hinge", 3, None, torch.device("cpu")).ways)
-    with pytest.raises(UnsupportedError, match="several outputs"):
-        coordinate_oracle(np.zeros((3, 1)), 0, 1.0, [], soft, ["x"], "units")

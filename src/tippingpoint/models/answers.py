@@ -169,9 +169,9 @@ class _Classifier:
         soft = self._loss.name == "logistic"
         ways = [("decision_function", "score"), ("predict_proba", "probability")]
         for name, output in reversed(ways) if soft else ways:
-            if hasattr(model, name) and options.output in (None, output):
-                if soft or self._agrees(getattr(model, name)):
-                    return getattr(model, name), output
+            method = getattr(model, name, None)
+            if method is not None and options.output in (None, output) and (soft or self._agrees(method)):
+                return method, output
         return _predictor(model), "label"
 
     def _guessed(self, function: Method, labels: np.ndarray[Any, Any]) -> str:

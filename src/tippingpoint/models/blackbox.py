@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -15,25 +16,14 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
-from tippingpoint.models.judging import Judgement
 from tippingpoint.models.answers import OUTPUTS, Reading, read_answers
+from tippingpoint.models.judging import Judgement
 from tippingpoint.models.trees import breakpoints
 from tippingpoint.oracles.base import Oracle
-from tippingpoint.oracles.blackbox.asking import Asker
-from tippingpoint.oracles.blackbox.atoms import AtomsOracle
-from tippingpoint.oracles.blackbox.search import Searcher, combinations, enumerate_all, listings
-from tippingpoint.progress import progress_bar
-
-CALLS = 500
-"""Calls a sample where no budget is given."""
-
-LOOKS = 6
-"""Times that every feature is looked at, at least, where no budget is given and there are many."""
+from tippingpoint.oracles.blackbox.run import Quest
 
 BATCH = 2**16
 """Rows that a model is asked about at once, unless the user says how many."""
-
-INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 
 SERVED = (
     "linear models and pipelines of scikit-learn, (coef, intercept), PyTorch modules, anything with predict, predict_proba or"
@@ -113,38 +103,28 @@ class BlackBoxJudgement(Judgement):
         self.label, self.range = self._reading.label, self._reading.range
 
     def oracle(self, domain: Domain) -> Oracle:
-        x, options = self._features.x, self._options
-        budget = options.budget or _default_budget(domain, len(x))
-        lists = listings(domain, self._breaks(domain))
-        every = combinations(lists) if lists is not None else 0
-        exact = lists is not None and (every + 1) * len(x) <= budget
-        notes: tuple[str, ...] = ()
-        with progress_bar("model calls", (every + 1) * len(x) if exact else budget, show=options.progress) as tick:
-            reading = self._reading
-            asker = Asker(reading.scores, x, domain, reading.loss, reading.graded, budget, tick)
-            try:
-                if exact and lists is not None:
-                    enumerate_all(asker, lists)
-                else:
-                    Searcher(asker, _spread(x), reading.outcomes(), options.seed).run()
-            except KeyboardInterrupt:
-                exact, notes = False, (INTERRUPTED,)
-        if exact:
-            how = f"exact: every one of {every} places tried for each sample"
-        else:
-            how = f"searched with {asker.spent:,} calls of the model ({self._reason})"
-        return AtomsOracle(asker.atoms, asker.losses, domain, how, exact=exact, notes=notes)
+        breaks = breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
+        return self._quest.oracle(domain, breaks)
 
-    def _breaks(self, domain: Domain) -> Mapping[int, FloatArray]:
-        """Where the model can change along the columns that move freely, if that is known."""
-        return breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
+    @cached_property
+    def _quest(self) -> Quest:
+        reading, options = self._reading, self._options
+        return Quest(
+            reading.scores,
+            self._features.x,
+            reading.loss,
+            reading.graded,
+            reading.outcomes(),
+            self._reason,
+            options.budget,
+            options.seed,
+            options.progress,
+        )
 
     def _called(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> Any:
         """What the model says of these rows at these places, batch by batch."""
-        found = []
-        for part in blocks(len(rows), self._options.batch or BATCH):
-            found.append(self._call(method, rows[part], x[part]))
-        return np.concatenate(found)
+        parts = blocks(len(rows), self._options.batch or BATCH)
+        return np.concatenate([self._call(method, rows[part], x[part]) for part in parts])
 
     def _call(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> np.ndarray[Any, Any]:
         try:
@@ -155,8 +135,8 @@ class BlackBoxJudgement(Judgement):
             raise self._failed(method, rows, x, error) from error
         if said.ndim not in (1, 2) or len(said) != len(rows):
             raise InputError(
-                f"the model returns shape {said.shape} for {len(rows)} rows; it must return one value, or one row of scores, for"
-                " each."
+                f"the model returns shape {said.shape} for {len(rows)} rows; it must return one value, or one row of scores,"
+                " for each."
             )
         if said.dtype.kind == "f" and not np.isfinite(said).all():
             bad = int(np.argwhere(~np.isfinite(said))[0, 0])
@@ -187,16 +167,3 @@ class BlackBoxJudgement(Judgement):
         changed = [j for j in range(len(x)) if not (x[j] == features.x[row, j] or np.isnan(x[j]))]
         moved = ", ".join(f"{features.names[j]}={features.columns[j].label(float(x[j]))}" for j in changed[:3])
         return f"row {features.index[row]!r}" + (f" with {moved}" if moved else "")
-
-
-def _default_budget(domain: Domain, samples: int) -> int:
-    options = sum(len(menu.values) for menu in domain.menus if menu.axis is None)
-    lines = len(domain.free) + sum(menu.axis is not None for menu in domain.menus)
-    return samples * max(CALLS, LOOKS * (2 * lines + options))
-
-
-def _spread(x: FloatArray) -> FloatArray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # columns that are missing throughout
-        spread = np.nanstd(x, axis=0)
-    return np.where(np.isfinite(spread), spread, 0.0)

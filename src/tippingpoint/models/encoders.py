@@ -24,11 +24,10 @@ TRIED = 16
 
 def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     """The raw columns that a pipeline reads as categories, and the categories that it knows."""
-    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     width = int(getattr(model, "n_features_in_", 0))
     given = [str(name) for name in getattr(model, "feature_names_in_", ())] or list(names) or [f"x{j}" for j in range(width)]
     found: dict[str, list[Any]] = {}
-    _collect(steps, given, found)
+    _collect(_flat(model), given, found)
     return found
 
 
@@ -59,7 +58,12 @@ def _collect_columns(step: Any, names: Sequence[str], found: dict[str, list[Any]
         except (NotAffineError, ValueError, IndexError):
             continue  # columns that the data do not have; the model itself says so
         if not isinstance(inner, str):
-            _collect([inside for _, inside in inner.steps] if hasattr(inner, "steps") else [inner], columns, found)
+            _collect(_flat(inner), columns, found)
+
+
+def _flat(model: Any) -> list[Any]:
+    """The steps of a pipeline, those of pipelines inside it among them."""
+    return [inner for _, step in model.steps for inner in _flat(step)] if hasattr(model, "steps") else [model]
 
 
 def contributions(
@@ -88,7 +92,7 @@ def contributions(
         By column of numbers in which something is missing: `(K,)`.
     """
     start = _whole_row(features)
-    places = [place for j in range(len(features.columns)) for place in _places(features, j)]
+    places = _places(features)
     rows = np.tile(start, (len(places) + 1, 1))
     for row, (j, value) in zip(rows[1:], places, strict=True):
         row[j] = value
@@ -115,18 +119,13 @@ def contributions(
 def stumbling_block(steps: Any, features: Features) -> str:
     """In words: the category, or the gap, on which a pipeline fails, and where it stands."""
     trial = np.linspace(0, len(features.x) - 1, min(TRIED, len(features.x))).astype(int).tolist()
-    works = next((i for i in trial if not _fails(steps, features, i, features.x[i])), None)
-    for j, column in enumerate(features.columns) if works is not None else ():
-        for _, value in _places(features, j):
+    for works in [i for i in trial if not _fails(steps, features, i, features.x[i])][:1]:
+        for j, value in _places(features):
             row = features.x[works].copy()
             row[j] = value
             if _fails(steps, features, works, row):
-                held = np.flatnonzero(_holds(features.x[:, j], value))
-                where = (
-                    f"X[{features.index[int(held[0])]!r}, {column.name!r}]"
-                    if len(held)
-                    else f"a legal row with {column.name!r}"
-                )
+                column, held = features.columns[j], np.flatnonzero(_holds(features.x[:, j], value))
+                where = f"X[{features.index[int(held[0])]!r}, {column.name!r}]" if len(held) else f"a row with {column.name!r}"
                 return f"{where}={column.label(value)!r}"
     return "rows of X"
 
@@ -161,16 +160,18 @@ def _check_unheld(features: Features, j: int, value: float) -> None:
         raise InputError(f"{told}={column.label(value)!r} is nothing to the model's encoder; drop the row, or encode it.")
 
 
-def _places(features: Features, j: int) -> list[tuple[int, float]]:
-    """What is to be asked of a column: every category, and what is missing."""
-    column = features.columns[j]
-    options = range(len(column.categories)) if column.holds == "category" else ()
-    return [*((j, float(k)) for k in options), *([(j, np.nan)] if features.missing[j] else [])]
+def _places(features: Features) -> list[tuple[int, float]]:
+    """What is to be asked, by column: every category, and what is missing."""
+    places: list[tuple[int, float]] = []
+    for j, column in enumerate(features.columns):
+        places += [(j, float(k)) for k in range(len(column.categories))]
+        places += [(j, np.nan)] if features.missing[j] else []
+    return places
 
 
 def _whole_row(features: Features) -> FloatArray:
     """The first row, its gaps filled with what other rows hold."""
-    row = features.x[0].copy()
+    row = np.array(features.x[0])
     for j in np.flatnonzero(np.isnan(row)):
         held = features.x[~np.isnan(features.x[:, j]), j]
         row[j] = held[0] if len(held) else np.nan

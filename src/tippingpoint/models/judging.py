@@ -53,10 +53,15 @@ class Judgement(ABC):
 
 def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], budget: int | None = None) -> Judgement:
     """The judgement of this model by this loss; `budget` is for those who count calls, and only for them."""
-    if is_module(model):
+    steps, last = _steps(model)
+    if is_module(last):
+        from tippingpoint.models.modules import asked, folded
         from tippingpoint.models.networks import NetworkJudgement
 
-        return NetworkJudgement(model, features, y, loss, search)
+        module = last if steps is None else folded(steps, last, features)
+        if module is not None:
+            return NetworkJudgement(module, features, y, loss, search)
+        model = asked(steps, last)
     of_features = isinstance(loss, PiecewiseLinear) and loss.of_features
     if model is None and not of_features:
         raise InputError("model=None: only a PiecewiseLinear loss of the features does without a model; pass one.")
@@ -81,6 +86,12 @@ def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str
 
     given = dict(search) if budget is None else {**search, "budget": budget}
     return BlackBoxJudgement(model, features, y, loss, given, reason)
+
+
+def _steps(model: Any) -> tuple[Any, Any]:
+    """A pipeline without its last step, and that step; any other model has no steps."""
+    steps = getattr(model, "steps", None)
+    return (model[:-1], steps[-1][1]) if steps and len(steps) > 1 else (None, model)
 
 
 def is_module(model: Any) -> bool:

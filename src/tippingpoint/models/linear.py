@@ -127,7 +127,7 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not any(name.endswith("_") and not name.startswith("_") for name in vars(last)):
             raise InputError(f"model={kind} is not fitted; call fit first.")
-        raise NotLinearError("it has no coef_ and intercept_")
+        raise NotLinearError(f"{kind} is not linear")
     coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
     classes = getattr(last, "classes_", None)
     regressor = classes is None
@@ -152,6 +152,8 @@ def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatA
     """The model with what every category contributes, as its own preprocessing says."""
     try:
         constant, tables, missing = contributions(model[:-1], beta, linear.coef, features)
+    except InputError:
+        raise
     except Exception as error:
         told = f"model={type(model).__name__} fails on {stumbling_block(model[:-1], features)} ({_why(error)})"
         raise InputError(f"{told}; pass the columns it was fitted on, and values that it knows.") from error
@@ -182,7 +184,7 @@ def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
         clear = _lead(ours) > 2.0 * noise.max(axis=1)
         faithful = all(a == b for a, b, c in zip(said, linear.labels(ours), clear, strict=True) if c)
     if not faithful:
-        raise NotLinearError("it has coefficients but does not predict on X as a linear model with them would")
+        raise NotLinearError(f"{kind} has coefficients but does not predict on X as a linear model with them would")
 
 
 def _aligned(coef: FloatArray, fitted: Sequence[str], given: Sequence[str]) -> FloatArray:

@@ -6,13 +6,14 @@ import math
 import time
 import warnings
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, OutputWarning, UnsupportedError
 from tippingpoint.frames import Features
@@ -22,15 +23,20 @@ from tippingpoint.models.judging import Judgement
 from tippingpoint.models.outputs import Reading, UserLoss, Way, check_logits, read_outputs
 from tippingpoint.models.search import EFFORTS, Search
 from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.blackbox.run import Quest
+from tippingpoint.oracles.blackbox.search import Outcomes
 from tippingpoint.oracles.network.certificates import reason, shells
 from tippingpoint.oracles.network.certifying import DistanceCertifier, GateCertifier, Slopes, SteepnessCertifier
+from tippingpoint.oracles.network.coordinate import coordinate_oracle, serves
 from tippingpoint.oracles.network.crossing import Errors, land
 from tippingpoint.oracles.network.exploring import Explorer
 from tippingpoint.oracles.network.gates import Bounds, GateSearch, HiddenLayer
+from tippingpoint.oracles.network.lines import Chain
 from tippingpoint.oracles.network.oracle import Certifier, PathOracle, Setting, Uncertified, crossed, explored, with_errors
 from tippingpoint.oracles.network.paper import PaperOracle, Schedule
 from tippingpoint.oracles.network.pool import Pool
 from tippingpoint.oracles.network.scores import Scores, input_dtype
+from tippingpoint.space import Space
 
 QUICK = 10.0
 """Seconds that the default method gives to proofs of the 0/1 loss; the paper's network takes a quarter of one."""
@@ -77,8 +83,71 @@ class NetworkJudgement(Judgement):
         check_logits(self._reading, self._layers)
         _check_range(self._reading, self._layers, module, features, self._device)
 
+    def along(self, domain: Domain) -> Oracle:
+        """Exact along one column of a network of piecewise-linear layers, and where every place can be tried."""
+        if domain.mixed or self._search.method == "paper" or len(domain.free) != 1 or self._chain is None:
+            return self.oracle(domain)
+        (j,), x, reading = domain.free, self._features.x, self._reading
+        low, high = (bound[:, 0] - x[:, j] for bound in domain.bounds(x, domain.free))
+        chain_, entered = self._chain
+        rest = self._rest
+        return coordinate_oracle(
+            x,
+            int(j),
+            float(domain.price[j]),
+            chain_.along(entered, int(j), low, high),
+            reading.ways,
+            domain.names,
+            domain.unit,
+            margin=rest.rounding,
+            wrong=rest.values(np.arange(len(x)), rest.none(np.arange(len(x)))) >= 0.0,
+        )
+
+    @cached_property
+    def _chain(self) -> tuple[Chain, FloatArray] | None:
+        """The layers as lines along any column, and the samples where they enter them; None where they are anything else."""
+        if self._layers is None or not serves(self._reading.ways):
+            return None
+        found = Chain.of(self._layers, self._features.x.shape[1])
+        return None if isinstance(found, str) else (found, found.enter(self._features.x))
+
+    @cached_property
+    def _rest(self) -> Scores:
+        """The module's scores where nothing moves."""
+        features = self._features
+        still = Space(movable=[]).resolve(features.names)
+        return Scores(self._module, self._reading.pushed, features.x, features.shape, still, self._device, self._search.batch)
+
+    def _tried(self, domain: Domain) -> Oracle:
+        """Where features jump a module is asked like any other model: gradients lead between the places there are."""
+        search, reading, x = self._search, self._reading, self._features.x
+        if search.method != "path":
+            raise UnsupportedError(
+                f"method={search.method!r} moves numbers only, and some features here are categories or whole numbers; use"
+                " method='path', or a Space of numbers."
+            )
+
+        def scores(rows: IntArray, places: FloatArray) -> FloatArray:
+            found = np.empty(len(rows))
+            with torch.no_grad():
+                for part in blocks(len(rows), search.batch or self._rest.batch):
+                    inputs = torch.from_numpy(places[part]).to(self._device, input_dtype(self._module))
+                    v = self._rest.ask(inputs.reshape(-1, *self._features.shape), rows[part])
+                    found[part] = v.double().cpu().numpy()
+            return found
+
+        outcomes = None
+        if reading.kin is not None:
+            wrong = scores(np.arange(len(x)), x) >= 0.0
+            outcomes = Outcomes(reading.kin, np.where(wrong, np.where(reading.kin == 0, 1, 0), reading.kin))
+        reason = "a network in a space of categories or whole numbers"
+        quest = Quest(scores, x, reading.loss, True, outcomes, reason, None, search.seed, search.progress)  # noqa: FBT003
+        return quest.oracle(domain, {})
+
     def oracle(self, domain: Domain) -> Oracle:
         search, reading, features = self._search, self._reading, self._features
+        if domain.mixed:
+            return self._tried(domain)
         scores = Scores(self._module, reading.pushed, features.x, features.shape, domain, self._device, search.batch)
         everyone = np.arange(scores.samples)
         if search.method == "paper":

@@ -22,17 +22,19 @@ def breakpoints(model: Any, features: Features, columns: IntArray) -> Mapping[in
     found = {}
     for j in columns:
         edges = np.unique(np.concatenate([np.zeros(0), *(at for feature, at in thresholds if feature == j)]))
-        found[int(j)] = np.unique(np.concatenate((edges, _above(edges, single=not hasattr(model, "_predictors")))))
+        found[int(j)] = np.unique(_beside(edges, single=not hasattr(model, "_predictors")))
     return found
 
 
-def _above(edges: FloatArray, *, single: bool) -> FloatArray:
-    """The next number that falls on the other side: trees of scikit-learn read float32, but for histograms."""
+def _beside(edges: FloatArray, *, single: bool) -> FloatArray:
+    """The last number that is not above a threshold, and the first that is; but for histograms, trees read float32."""
     if not single:
-        return np.asarray(np.nextafter(edges, np.inf))
-    rounded = edges.astype(np.float32)
-    beyond = np.where(rounded.astype(float) > edges, rounded, np.nextafter(rounded, np.float32(np.inf)))
-    return beyond.astype(float)
+        return np.concatenate((edges, np.nextafter(edges, np.inf)))
+    near = edges.astype(np.float32)
+    above = near.astype(float) > edges
+    last = np.where(above, np.nextafter(near, np.float32(-np.inf)), near)
+    first = np.where(above, near, np.nextafter(near, np.float32(np.inf)))
+    return np.concatenate((last, first)).astype(float)
 
 
 def _thresholds(model: Any) -> list[tuple[int, FloatArray]] | None:

@@ -116,17 +116,15 @@ class ScoreGeometry:
         """The curves of these rows, for a push in the direction (-1 or +1 a row) of the score."""
         if not self.bounded:
             return FreePush(self._compliance, len(direction))
-        beta, room = np.abs(self._beta), self._room(rows, direction)
-        if not self._menus:
-            return BoxPush(beta, self._price, room)
-        return MixedPush(beta, self._price, room, self._offers, self._options[rows], direction)
+        if self._menus:
+            return self._mixed(rows, direction)
+        return BoxPush(np.abs(self._beta), self._price, self._room(rows, direction))
 
     def steps(self, rows: Rows, direction: FloatArray, reach: Reach) -> FloatArray:
         """How far every one of the `columns` goes in a push along the curve; nothing where the multiplier is zero."""
         if not self.mixed:
             return self._laid_out(rows, direction, reach.multiplier, None)
-        curve = self.push(rows, direction)
-        assert isinstance(curve, MixedPush)  # noqa: S101  # for the type checker: it is, where menus are
+        curve = self._mixed(rows, direction)
         options, multiplier = curve.chosen(reach)
         options = np.where(reach.multiplier[:, None] > 0.0, options, self._options[rows])
         return self._laid_out(rows, direction, multiplier, options)
@@ -170,6 +168,10 @@ class ScoreGeometry:
         """Slices of so few rows that what is needed for each stays in reach of the processor."""
         rungs = sum(offer.ladder.breaks.shape[2] for offer in self._offers)
         return blocks(n, CHUNK // max(COLUMNS, len(self._moves) + rungs if self.bounded else 0))
+
+    def _mixed(self, rows: Rows, direction: FloatArray) -> MixedPush:
+        beta, room = np.abs(self._beta), self._room(rows, direction)
+        return MixedPush(beta, self._price, room, self._offers, self._options[rows], direction)
 
     def _beyond(self, rows: Rows, distance: FloatArray) -> FloatArray:
         """Beyond a boundary by more than rounding."""

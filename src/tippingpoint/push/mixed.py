@@ -198,12 +198,30 @@ class MixedPush(BoxPush):
             cost = np.where(better, paid + rest.cost, cost)
             climbed = np.where(better, rest.multiplier, climbed)
             options[better] = bought[better]
+            self._swap(push, side, bought, cost, climbed, options)
         still = push <= 0.0
         cost[still], least[still], climbed[still], options[still] = 0.0, 0.0, 0.0, self._options[still]
         open_rows = np.flatnonzero(reached & ~still & (least < cost * (1.0 - PROVED)))
         if len(open_rows):
             _Branching(self, push, multiplier, open_rows).improve(cost, least, options, climbed)
         return Purchase(cost, np.minimum(least, cost), options, climbed)
+
+    def _swap(
+        self, push: FloatArray, taken: BoolArray, bought: IntArray, cost: FloatArray, climbed: FloatArray, options: IntArray
+    ) -> None:
+        """Keep what is cheaper: a purchase along the curve with another option in one menu, nothing else moving."""
+        everyone = np.arange(len(push))
+        offers = [self.menus(everyone, f) for f in range(self.features)]
+        shift, paid = combine(taken, self._shifts), combine(taken, self._costs)
+        for f, (offered, price) in enumerate(offers):
+            mine = everyone, bought[:, f]
+            enough = offered - offered[mine][:, None] >= (push - shift)[:, None]
+            whole = np.where(enough, (paid - price[mine])[:, None] + price, np.inf)
+            best = np.argmin(whole, axis=1)
+            better = np.flatnonzero(whole[everyone, best] < cost)
+            cost[better], climbed[better] = whole[better, best[better]], 0.0
+            options[better] = bought[better]
+            options[better, f] = best[better]
 
     def menus(self, rows: IntArray, f: int) -> tuple[FloatArray, FloatArray]:
         """`(rows, K)`: what every option of a menu shifts, and what it costs."""

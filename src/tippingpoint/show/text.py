@@ -44,6 +44,8 @@ def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence."""
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     what = {"zero_one": "error rate", GIVEN: GIVEN}.get(summary["loss"], f"{summary['loss']} risk")
+    if summary["status"] == "features":
+        return f"What it takes to lift the {what} from {now} to {then} by moving one feature, and reweighting."
     if summary["status"] == "already":
         if summary["current_risk"] >= summary["risk"]:
             return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
@@ -91,13 +93,16 @@ def render_html(summary: Mapping[str, Any]) -> str:
     return f"<div><p><strong>{html.escape(headline(summary))}</strong></p><table>{rows}</table></div>"
 
 
-def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Columns of numbers and words, aligned."""
+def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 0) -> str:
+    """Columns of numbers and words, aligned to the right; the first `left` of them to the left."""
     cells = [[value if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
     widths = [max(len(name), *(len(row[k]) for row in cells)) if cells else len(name) for k, name in enumerate(columns)]
-    head = "  ".join(name.rjust(width) for name, width in zip(columns, widths, strict=True))
-    body = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    return "\n".join([head, *body])
+
+    def line(row: Sequence[str]) -> str:
+        padded = [cell.ljust(w) if k < left else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join(line(row) for row in (columns, *cells))
 
 
 def _certificate(summary: Mapping[str, Any]) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
@@ -53,7 +50,7 @@ class Atoms:
         worth = price * lift - cost
         order = np.lexsort((worth, sample))
         last = order[np.append(np.flatnonzero(np.diff(sample[order])), len(order) - 1)]
-        return places[last]
+        return np.asarray(places[last])
 
 
 class AtomsOracle(TableOracle):
@@ -93,6 +90,3 @@ class AtomsOracle(TableOracle):
         if self.exact or np.isinf(problem.theta1):
             return super().certify(problem, solution)
         return Certificate(0.0, f"not certified: {self.certificate}")
-
-    def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
-        return super().points(price, rows, lift)

@@ -1,4 +1,4 @@
-"""Searching a model that can only be asked: probes of single features, their combination, and a second look from what was found.
+"""Searching a model that can only be asked: probes of single features, their combination, and a second look from there.
 
 Every place that was tried is an atom, so what comes of it is a feasible perturbation and its cost an upper bound on the
 stability, whatever was missed. Nothing here is a proof, except where every place there is was tried.
@@ -378,9 +378,14 @@ def combinations(lists: Sequence[Listing]) -> int:
 def enumerate_all(asker: Asker, lists: Sequence[Listing]) -> None:
     """Try every combination."""
     everyone = np.arange(len(asker.x))
-    for values in itertools.product(*([*listing.values, *([None] if listing.own else [])] for listing in lists)):
-        places = asker.x.copy()
-        for listing, value in zip(lists, values, strict=True):
-            if value is not None:
-                places[:, listing.columns] = value
-        asker.ask(everyone, places)
+
+    def trials() -> Iterator[tuple[IntArray, FloatArray]]:
+        for values in itertools.product(*([*listing.values, *([None] if listing.own else [])] for listing in lists)):
+            places = asker.x.copy()
+            for listing, value in zip(lists, values, strict=True):
+                if value is not None:
+                    places[:, listing.columns] = value
+            yield everyone, places
+
+    for _ in asker.ask_each(trials()):
+        pass

@@ -1,7 +1,7 @@
 r"""An additive model of a score, fitted to probes of single features, and its best response.
 
-Around a place `z` the score is taken to be :math:`v(z) + \sum_f \Delta_f`, where :math:`\Delta_f` is linear between the probes of
-a line and a table for a choice. At a multiplier :math:`\mu` every feature then goes, on its own, where
+Around a place `z` the score is taken to be :math:`v(z) + \sum_f \Delta_f`, where :math:`\Delta_f` is linear between the probes
+of a line and a table for a choice. At a multiplier :math:`\mu` every feature then goes, on its own, where
 :math:`2\mu \Delta_f - cost_f` is largest. For linear models this is the exact curve of best responses.
 """
 
@@ -97,7 +97,8 @@ class Surrogate:
 
     def push(self, multiplier: FloatArray) -> FloatArray:
         """By how much that changes the score, if the model is right."""
-        return np.asarray(sum(part.best(multiplier)[1] for part in (*self.slopes, *self.tables)) + np.zeros(len(self.start)))
+        changes = [*(slope.best(multiplier)[1] for slope in self.slopes), *(table.best(multiplier)[1] for table in self.tables)]
+        return np.asarray(np.sum(changes, axis=0))
 
     def compliance(self) -> FloatArray:
         """About how far the score is pushed by a unit of the multiplier."""

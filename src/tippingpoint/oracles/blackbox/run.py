@@ -1,0 +1,93 @@
+"""A search from beginning to end: every place there is, where they can be counted; otherwise as far as the budget goes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.domain import Domain
+from tippingpoint.losses import Loss
+from tippingpoint.oracles.blackbox.asking import Asker, Scores
+from tippingpoint.oracles.blackbox.atoms import AtomsOracle
+from tippingpoint.oracles.blackbox.search import Outcomes, Searcher, combinations, enumerate_all, listings
+from tippingpoint.progress import progress_bar
+
+CALLS = 500
+"""Calls a sample where no budget is given."""
+
+LOOKS = 6
+"""Times that every feature is looked at, at least, where no budget is given and there are many."""
+
+INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
+
+
+@dataclass(frozen=True)
+class Quest:
+    """A model that can only be asked, and how.
+
+    Attributes
+    ----------
+    scores
+        `v` of samples at places.
+    x
+        The samples.
+    loss
+        `f`, the loss of `v`.
+    graded
+        Whether `v` says how far an error is, or only whether there is one.
+    outcomes
+        The classes of the samples, true and said; None where there are none.
+    reason
+        In words: why it can only be asked.
+    budget
+        Calls of the model, one a row; None for as many as are good for the number of features.
+    seed, progress
+        Of what is drawn, and whether to show a bar.
+    """
+
+    scores: Scores
+    x: FloatArray
+    loss: Loss
+    graded: bool
+    outcomes: Outcomes | None
+    reason: str
+    budget: int | None = None
+    seed: int = 0
+    progress: bool | None = None
+
+    def oracle(self, domain: Domain, breaks: Mapping[int, FloatArray]) -> AtomsOracle:
+        """What is found in a domain; `breaks` are the numbers at which the model can change, by column, if they are known."""
+        samples = len(self.x)
+        budget = self.budget or samples * max(CALLS, LOOKS * _looks(domain))
+        lists = listings(domain, breaks)
+        every = combinations(lists) if lists is not None else 0
+        exact, notes = lists is not None and (every + 1) * samples <= budget, tuple[str, ...]()
+        with progress_bar("model calls", (every + 1) * samples if exact else budget, show=self.progress) as tick:
+            asker = Asker(self.scores, self.x, domain, self.loss, self.graded, budget, tick)
+            try:
+                if exact and lists is not None:
+                    enumerate_all(asker, lists)
+                else:
+                    Searcher(asker, _spread(self.x), self.outcomes, self.seed).run()
+            except KeyboardInterrupt:
+                exact, notes = False, (INTERRUPTED,)
+        searched = f"searched with {asker.spent:,} calls of the model ({self.reason})"
+        how = f"each of {every:,} places tried for every sample" if exact else searched
+        return AtomsOracle(asker.atoms, asker.losses, domain, how, exact=exact, notes=notes)
+
+
+def _looks(domain: Domain) -> int:
+    """Calls that a glance at every feature takes."""
+    options = sum(len(menu.values) for menu in domain.menus if menu.axis is None)
+    return 2 * (len(domain.free) + sum(menu.axis is not None for menu in domain.menus)) + options
+
+
+def _spread(x: FloatArray) -> FloatArray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns that are missing throughout
+        spread = np.nanstd(x, axis=0)
+    return np.where(np.isfinite(spread), spread, 0.0)

@@ -1,0 +1,150 @@
+"""The stability of every feature on its own: who needs only be touched a little, and who cannot matter."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tippingpoint.advice import Advice, of_features
+from tippingpoint.errors import DetachedError, InputError, listed
+from tippingpoint.frames import build_frame
+from tippingpoint.results import StabilityResult
+from tippingpoint.show.text import headline, level, number, percent, render_table
+
+SCHEMA = "tippingpoint.features/1"
+"""Name and version of the JSON that rankings are stored as."""
+
+SAME = 1e-9
+"""Relative distance from the limit at which a feature makes no difference."""
+
+
+@dataclass(frozen=True)
+class FeatureStability:
+    """Stabilities when only one feature, or one group of them, may move; the most sensitive first.
+
+    Attributes
+    ----------
+    results
+        The result of each, by name. They hold numbers; `result(name)` works one out again with its sensitive distribution.
+    limit
+        What reweighting alone costs: a feature that attains it cannot matter. Infinite where nothing is reweighted.
+    kinds
+        What each feature is; "group" for several.
+    reach
+        The largest risk that moving the feature reaches at any cost, nothing reweighted: the present risk for a feature that the
+        model does not use.
+    backend
+        Kind of frame that results come in.
+    again
+        Works a feature out again.
+    """
+
+    results: Mapping[str, StabilityResult]
+    limit: float
+    kinds: Mapping[str, str]
+    reach: Mapping[str, float]
+    backend: str = "pandas"
+    again: Callable[[str], StabilityResult] | None = None
+
+    COLUMNS = ("value", "lower", "upper", "standard_error", "moved_share")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, feature: str) -> StabilityResult:
+        self._check(feature)
+        return self.results[feature]
+
+    def result(self, feature: str) -> StabilityResult:
+        """The whole result of one feature, with its sensitive distribution and the bootstrap."""
+        self._check(feature)
+        if self.again is None:
+            raise DetachedError("this ranking holds its numbers only; run feature_stability() again.")
+        return self.again(feature)
+
+    def matters(self, feature: str) -> bool:
+        """Whether, at these prices, moving the feature makes the threshold any cheaper to reach."""
+        self._check(feature)
+        value = self.results[feature].value
+        return math.isfinite(value) and value < self.limit * (1.0 - SAME)
+
+    def to_frame(self) -> Any:
+        """One line a feature, the most sensitive first."""
+        columns: dict[str, list[Any]] = {"feature": list(self), "kind": [self.kinds[name] for name in self]}
+        for name in self.COLUMNS:
+            columns["stability" if name == "value" else name] = [getattr(r, name) for r in self.results.values()]
+        columns["limit"] = [self.limit] * len(self)
+        columns["reach"] = [self.reach[name] for name in self]
+        columns["matters"] = [self.matters(name) for name in self]
+        columns["exact"] = [r.exact for r in self.results.values()]
+        columns["status"] = [r.status for r in self.results.values()]
+        return build_frame(columns, self.backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number, with the schema's name."""
+        results = [
+            {"feature": name, "kind": self.kinds[name], "reach": _storable(self.reach[name]), **r.to_dict()}
+            for name, r in self.results.items()
+        ]
+        return {"schema": SCHEMA, "limit": _storable(self.limit), "features": results}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    def advice(self) -> Advice:
+        """Which features to target, and how."""
+        return of_features([(name, r.value, r.standard_error) for name, r in self.results.items()], self.limit)
+
+    def __str__(self) -> str:
+        first = next(iter(self.results.values()))
+        rows = [[name, self.kinds[name], *self._told(name)] for name in self]
+        head = ["feature", "kind", "stability", "std. error", "closes", "moved", "reach", "bound"]
+        table = render_table(head, rows, left=2)
+        return "\n".join([headline({**first.summary, "status": "features"}), table, *self._notes()])
+
+    def _told(self, name: str) -> list[str]:
+        result = self.results[name]
+        reach = level(self.reach[name], result.loss)
+        if not self.matters(name):
+            return [number(result.value), "-", "nothing", "-", reach, "exact" if result.exact else "not found"]
+        closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
+        bound = "exact" if result.exact else f"≥ {number(result.lower)}" if result.lower > 0.0 else "upper"
+        return [number(result.value), number(result.standard_error, 2), closes, percent(result.moved_share), reach, bound]
+
+    def _notes(self) -> list[str]:
+        said = ["reach: the largest risk that moving the feature alone reaches, at any cost."]
+        if math.isfinite(self.limit):
+            said.insert(
+                0, f"closes: how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too."
+            )
+        dear = self._dear()
+        if dear is not None:
+            said.append(dear)
+        if any(not r.exact for r in self.results.values()):
+            said.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
+        return said
+
+    def _dear(self) -> str | None:
+        """Why a feature that could do harm does none: its steps cost more than an error is worth."""
+        idle = [r for name, r in self.results.items() if not self.matters(name) and self.reach[name] > r.current_risk]
+        if not idle or idle[0].loss != "zero_one" or not math.isfinite(idle[0].price):
+            return None
+        worth = idle[0].price / idle[0].theta1
+        return (
+            f"nothing, yet in reach: an error is worth {number(worth, 2)} here, and the moves cost more; see Space(price=...)."
+        )
+
+    def _check(self, feature: str) -> None:
+        if feature not in self.results:
+            raise InputError(f"{feature!r} was not asked about; these were: {listed(self.results)}.")
+
+
+def _storable(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"
