@@ -18,6 +18,7 @@ test: $(DEV)/installed
 bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/hinge.py
 	$(DEV)/bin/python benchmarks/network.py
+	$(DEV)/bin/python benchmarks/features.py
 
 $(CORE)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(CORE)

@@ -1,4 +1,4 @@
-"""Models that can only be asked: what is found is feasible, close to the best, within the budget, and labelled for what it is."""
+"""Models that can only be asked: what is found is feasible, close to the best, within the budget, and says what it is."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_regressors_too_are_within_two_percent(loss: str) -> None:
     model = LinearRegression().fit(x, y)
     risk = 3.0 if loss == "squared" else 1.5
     exact = tp.stability(model, x, y, risk, loss=loss, **PRICES)
-    found = tp.stability(lambda rows: model.predict(rows), x, y, risk, loss=loss, **PRICES)
+    found = tp.stability(model.predict, x, y, risk, loss=loss, **PRICES)
     assert exact.value * (1.0 - 1e-9) <= found.value <= 1.02 * exact.value
 
 
@@ -329,7 +329,7 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("returns nan", "row 0"),
     ),
     "too few answers": (
-        lambda: tp.stability(lambda rows: np.zeros(3), *data(), 0.4, output="score"),
+        lambda: tp.stability(lambda rows: rows["f0"].to_numpy()[:3], *data(), 0.4, output="score"),
         ("shape (3,)", "150 rows"),
     ),
     "a budget below one call a row": (

@@ -366,8 +366,11 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "half a restart": (ask(restarts=0.5), ("restarts=0.5", "whole number")),
     "no tolerance": (ask(tolerance=0.0, method="exact"), ("tolerance=0.0", "positive")),
     "a device that is none": (ask(device="toaster"), ("device='toaster'", "'cpu'")),
-    "options of a linear model": (ask(LINE, seed=5), ("seed=5", "option of networks", "leave it out")),
-    "options of linear models": (lambda: tp.compare({"a": LINE, "b": LINE}, X, Y, 0.5, seed=5), ("seed", "none of the models")),
+    "options of a linear model": (ask(LINE, seed=5), ("seed=5", "option of a search", "leave it out")),
+    "options of linear models": (
+        lambda: tp.compare({"a": LINE, "b": LINE}, X, Y, 0.5, seed=5),
+        ("seed=5", "needs none", "leave it out"),
+    ),
     "probabilities": (ask(nn.Sequential(NET, nn.Sigmoid()), loss="cross_entropy"), ("ends with Sigmoid", "logits")),
     "probabilities by hand": (ask(After(torch.sigmoid), loss="cross_entropy"), ("ends with Sigmoid", "logits")),
     "a proof of two layers": (ask(DEEP, method="exact"), ("method='exact' serves one hidden layer", "use method='path'")),

@@ -23,6 +23,7 @@ from sklearn.svm import LinearSVC
 import tippingpoint as tp
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.losses import loss_named
+from tippingpoint.models.encoders import encoded_columns
 
 TEXTS, CODES, NUMBERS = ["job", "city"], ["code"], ["x", "z"]
 KNOWN: dict[str, list[Any]] = {
@@ -102,6 +103,9 @@ ENCODINGS: dict[str, Callable[[], Any]] = {
     "components": lambda: make_pipeline(encoded(dense()), PCA(4, whiten=True, random_state=0)),
     "the rest as it is": lambda: make_column_transformer(
         (dense(), [*TEXTS, "code", "note"]), (SimpleImputer(), ["z"]), remainder="passthrough"
+    ),
+    "codes as numbers too": lambda: make_column_transformer(
+        (dense(), [*TEXTS, "code"]), (StandardScaler(), ["x", "code"]), (filled("mean"), ["z"]), ("passthrough", ["flag"])
     ),
     "frames inside": lambda: encoded(dense()).set_output(transform="pandas"),
     "one inside another": lambda: make_column_transformer(
@@ -316,6 +320,25 @@ def test_what_a_model_does_not_use_stays_and_what_is_missing_too() -> None:
         assert (q[name] != before[name]).loc[before[name].notna()].any()
 
 
+@pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
+def test_which_columns_are_categories_and_which_categories_are_known_is_read_off_the_pipeline() -> None:
+    """What an imputer puts in place of a gap is none to move to; columns that it drops shift no other."""
+    frame = people().assign(empty=np.nan)
+    imputer = SimpleImputer(strategy="constant", fill_value="none", add_indicator=True)
+    gone = make_pipeline(SimpleImputer(strategy="most_frequent", add_indicator=True), OrdinalEncoder())
+    steps = make_column_transformer(
+        (make_pipeline(imputer, dense(handle_unknown="ignore")), TEXTS), (gone, ["empty", "code", "flag"]), ("drop", ["note"])
+    )
+    model = make_pipeline(make_pipeline(steps, "passthrough"), LogisticRegression()).fit(frame, outcome(frame) > 0.0)
+    assert encoded_columns(model, list(map(str, frame))) == {
+        "job": KNOWN["job"],
+        "city": KNOWN["city"],
+        "code": KNOWN["code"],
+        "flag": KNOWN["flag"],
+    }
+    assert encoded_columns(LogisticRegression(), ["a"]) == {}
+
+
 def in_polars(frame: pd.DataFrame) -> Any:
     polars = pytest.importorskip("polars")
     columns = {name: [None if pd.isna(value) else value for value in frame[name]] for name in frame}
@@ -326,7 +349,7 @@ def in_polars(frame: pd.DataFrame) -> Any:
 
 TYPES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "text": lambda frame: frame,
-    "objects": lambda frame: frame.astype({"job": object}),
+    "objects": lambda frame: frame.astype({"job": object, "city": object}),
     "categories": lambda frame: frame.assign(
         job=pd.Categorical(frame["job"], ["nurse", "clerk", "cook", "smith"]),
         city=pd.Categorical(frame["city"], ["B", "A"], ordered=True),

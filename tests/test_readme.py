@@ -17,7 +17,7 @@ README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8"
 def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> None:
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 7
     printed, names = [], {"__name__": "readme"}
     for example in examples:
         out = io.StringIO()
@@ -28,8 +28,13 @@ def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> No
     assert printed[0].splitlines()[0] == shown[0].splitlines()[0]
     assert [line[:18] for line in printed[0].splitlines()] == [line[:18] for line in shown[0].splitlines()]
     assert "difference" in printed[1], "the comparison is printed"
-    assert printed[2].count("two-sided: ≥") == 2, "the network is bounded from both sides, under both losses"
-    assert printed[3].startswith("Stability"), "the table too"
+    assert "closes" in printed[2], "the ranking of features"
+    assert "Try targeted adversarial training" in printed[2], "the advice"
+    assert printed[3].startswith(shown[1]), "the space is shown as it is"
+    assert "exact: ≥" in printed[3], "a pipeline is exact in raw columns"
+    assert printed[4].count("two-sided: ≥") == 2, "the network is bounded from both sides, under both losses"
+    assert "upper bound only" in printed[5], "the black box says what it is"
+    assert printed[6].startswith("Stability"), "the table too"
 
 
 def test_the_result_shown_is_the_demos(capsys: pytest.CaptureFixture[str]) -> None:

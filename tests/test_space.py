@@ -22,6 +22,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.domain import Domain, Menu
 from tippingpoint.frames import read_features
 from tippingpoint.models.judging import encoded_by
+from tippingpoint.scaling import in_units
 from tippingpoint.space import Space
 
 INF, NAN = math.inf, math.nan
@@ -160,6 +161,8 @@ def dummies() -> pd.DataFrame:
             "a_b_2": [0.0, 1.0, 1.0],
             "a_c_1": [1.0, 1.0, 0.0],
             "a_c_2": [0.0, 0.0, 1.0],
+            "z_q_1": [0.0, 0.0, 1.0],
+            "z_q_2": [1.0, 1.0, 0.0],
         }
     )
 
@@ -167,6 +170,7 @@ def dummies() -> pd.DataFrame:
 def test_one_hot_groups_are_found_by_the_prefix_of_their_columns() -> None:
     space = Space.infer(dummies())
     assert space.one_hot == {
+        "z": ["z_q_1", "z_q_2"],
         "edu": ["edu_high_school", "edu_high_other", "edu_low"],
         "race": ["race=x", "race=y"],
         "a_b": ["a_b_1", "a_b_2"],
@@ -263,11 +267,11 @@ def test_a_whole_number_has_a_menu_of_its_steps_within_its_bounds() -> None:
     assert menu.cost[2].tolist() == [INF, INF, 0.0, 4.0, 16.0]
     menu = menu_of(resolved(frame, space.edit(direction={"k": "down"})), "k")
     assert menu.cost[2].tolist() == [16.0, 4.0, 0.0, INF, INF]
-    tenths = pd.DataFrame({"k": [0.1, 0.3, 0.7, 0.1 + 0.2]})
+    tenths = pd.DataFrame({"k": [0.3, 0.1, 0.7, 0.1 + 0.2]})
     domain = resolved(tenths, Space(kind={"k": "integer"}, step={"k": 0.1}))
     menu = menu_of(domain, "k")
     assert held(menu).shape == (7, 1)
-    assert menu.options(tenths.to_numpy()).tolist() == [0, 2, 6, 2]
+    assert menu.options(tenths.to_numpy()).tolist() == [2, 0, 6, 2], "rounding tells nobody apart"
     there = tenths.to_numpy() + 0.1
     assert domain.distance(tenths.to_numpy()[:2], there[:2]) == pytest.approx([0.01, 0.01])
 
@@ -336,7 +340,7 @@ def test_a_switch_costs_a_constant_or_by_table_or_by_frequency() -> None:
     assert often[0, 2] == INF, "it never occurs"
     weighted = resolved(frame, space.edit(switch={"job": "frequency"}), np.array([0.2, 0.2, 0.1, 0.5]))
     assert menu_of(weighted, "job").cost[0, 1] == pytest.approx(2.0 * math.log(2))
-    gaps = frame.assign(job=["a", "a", "b", None])
+    gaps = frame.assign(job=frame["job"].where(frame.index != 0))
     assert menu_of(resolved(gaps, Space(switch={"job": "frequency"})), "job").cost[0, 1] == pytest.approx(math.log(3))
     said = {"a": {"b": 0.5}, "c": {"a": 4.0}}
     by_name = menu_of(resolved(frame, space.edit(switch={"job": said})), "job").cost
@@ -406,6 +410,17 @@ def test_units_are_those_of_each_column() -> None:
     medians = {c: float((v - v.median()).abs().median()) for c, v in {"a": frame["a"], "k": frame["k"], "mark": level}.items()}
     assert spread_of("mad", frame, space) == pytest.approx(medians)
     assert spread_of({"a": 2.0, "mark": 0.5}, frame, space) == pytest.approx({"a": 2.0, "k": 1.0, "mark": 0.5, "one": 1.0})
+
+
+def test_between_two_values_a_quantile_is_their_mean_and_what_is_missing_does_not_count() -> None:
+    even = pd.DataFrame({"a": [0.0, 1.0, 2.0, 10.0]})
+    assert spread_of("mad", even) == {"a": 1.0}
+    assert spread_of("iqr", even) == {"a": 5.5}
+    gaps = read_features(pd.DataFrame({"a": [0.0, 1.0, 2.0, 10.0, NAN], "b": [5.0, 6.0, NAN, NAN, NAN]}))
+    base = np.full(5, 0.2)
+    for scale, spreads in {"std": [np.std(even["a"]), 0.5], "mad": [1.0, 0.5], "iqr": [5.5, 1.0]}.items():
+        price = in_units(Space().resolve(gaps), gaps, base, scale).price
+        assert 1.0 / np.sqrt(price) == pytest.approx(spreads)
 
 
 @pytest.mark.parametrize("scale", ["std", "mad", "iqr"])

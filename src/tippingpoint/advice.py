@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tippingpoint.show.text import number, percent
+from tippingpoint.show.text import WIDTH, number, percent
 
 DOMINANT = 0.6
 """Share of the excess risk from which on one kind of change is the one to act on."""
@@ -49,7 +50,8 @@ class Advice:
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"Try {self.intervention}.", *(f"  - {reason}" for reason in self.reasons)])
+        said = [textwrap.fill(f"  - {reason}", WIDTH, subsequent_indent="    ") for reason in self.reasons]
+        return "\n".join([textwrap.fill(f"Try {self.intervention}.", WIDTH), *said])
 
 
 def of_result(summary: Mapping[str, Any]) -> Advice:

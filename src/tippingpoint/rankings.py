@@ -34,8 +34,8 @@ class FeatureStability:
     kinds
         What each feature is; "group" for several.
     reach
-        The largest risk that moving the feature reaches at any cost, nothing reweighted: the present risk for a feature that the
-        model does not use.
+        The largest risk that moving the feature reaches at any cost, nothing reweighted: the present risk for a feature that
+        the model does not use.
     backend
         Kind of frame that results come in.
     again

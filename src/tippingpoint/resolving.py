@@ -241,8 +241,8 @@ class _Resolving:
             labels = self._levels(name, column)
             if len(labels) > MOST:
                 raise InputError(
-                    f"{name!r} has {len(labels)} categories, too many to weigh every switch (at most {MOST}); name it in frozen, or"
-                    " put rare ones together."
+                    f"{name!r} has {len(labels)} categories, too many to weigh every switch (at most {MOST}); name it in"
+                    " frozen, or put rare ones together."
                 )
             codes = {value: float(k) for k, value in enumerate(column.categories)}
             values = np.array([[codes[value] if codes else float(value)] for value in labels]).reshape(-1, 1)

@@ -221,7 +221,7 @@ class TestLimits:
     @pytest.mark.parametrize("prices", [(0.5, INF), (0.5, 0.2)])
     def test_a_perfect_model_breaks_at_the_pole(self, loss: str, prices: tuple[float, float]) -> None:
         """No loss to amplify: all of the risk must be bought at the pole's price, `θ1 r / B`."""
-        oracle, x, _, beta, domain = linear(np.random.default_rng(12), loss, 20, 3)
+        _, x, _, beta, domain = linear(np.random.default_rng(12), loss, 20, 3)
         score = x @ beta + 0.3
         y = score if loss == "squared" else np.where(score > 0, 1.0, -1.0)
         big = 1.0 if loss == "squared" else 1e3  # every margin beyond one

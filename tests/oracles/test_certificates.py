@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.domain import Domain
 from tippingpoint.oracles.network import layers as known_layers
 from tippingpoint.oracles.network.certificates import THOROUGH, Shell, reason, shells
 from tippingpoint.oracles.network.layers import GATES
-from tippingpoint.domain import Domain
 from tippingpoint.space import Space
 
 SLACK = 1e-9

@@ -156,8 +156,8 @@ class _Classifier:
         loss = self._loss
         if self._output == "label" and not loss.needs_crossing:
             raise UnsupportedError(
-                f"loss={loss.label!r} needs scores or probabilities, but the model only tells classes; use 'zero_one', or pass a"
-                " model with predict_proba or decision_function."
+                f"loss={loss.label!r} needs scores or probabilities, but the model only tells classes; use 'zero_one', or pass"
+                " a model with predict_proba or decision_function."
             )
         return Reading(loss, loss.label, loss.range, self._scores, self._outcomes, self._output != "label")
 
@@ -177,13 +177,9 @@ class _Classifier:
     def _guessed(self, function: Method, labels: np.ndarray[Any, Any]) -> str:
         said = self._called(function, *self._trial)
         known = set(labels.tolist())
-        if (
-            said.ndim == 1
-            and (said.dtype.kind not in "f" or len(set(said.tolist())) <= len(known))
-            and set(said.tolist()) <= known
-        ):
+        if said.ndim == 1 and known.issuperset(said.tolist()):
             return "label"
-        if said.dtype.kind not in "fiu":
+        if said.dtype.kind not in ("f", "i", "u"):
             raise InputError(f"the model returns {said.flat[0]!r}, which is none of the labels in y, {sorted(known)!r}.")
         within = bool(((said >= 0.0) & (said <= 1.0)).all())
         sums = said.ndim == 1 or said.shape[1] == 1 or bool(np.allclose(said.sum(axis=1), 1.0, atol=1e-6))

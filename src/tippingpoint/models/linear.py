@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,9 @@ TRIAL_ROWS = 64
 
 TRIAL_TOLERANCE = 1e-6
 """Relative difference of scores that a faithful copy may show (float32 coefficients reach 1e-7)."""
+
+TOLD = 300
+"""Letters of another library's error that are passed on; some print the data."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not any(name.endswith("_") and not name.startswith("_") for name in vars(last)):
             raise InputError(f"model={kind} is not fitted; call fit first.")
-        raise NotLinearError(f"{kind} is not linear")
+        raise NotLinearError(f"{kind} is not linear" if hasattr(last, "predict") else "a function can only be asked")
     coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
     classes = getattr(last, "classes_", None)
     regressor = classes is None
@@ -163,7 +167,7 @@ def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatA
 
 
 def _why(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".")
+    return textwrap.shorten(str(error), TOLD, placeholder=" …").rstrip(".")
 
 
 def _try_out(model: Any, linear: LinearModel, features: Features) -> None:

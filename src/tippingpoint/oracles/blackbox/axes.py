@@ -27,6 +27,13 @@ class Line:
     domain: Domain
     menu: Menu | None = None
 
+    @property
+    def step(self) -> float:
+        """The least step there is; zero where there is none."""
+        if self.menu is not None and self.menu.axis is not None:
+            return float(np.nanmin(np.diff(np.sort(self.menu.axis))))
+        return float(self.domain.step[self.column])
+
     def positions(self, x: FloatArray) -> FloatArray:
         """Where these rows are; not a number where the value is missing."""
         if self.menu is None or self.menu.axis is None:
@@ -41,10 +48,15 @@ class Line:
                 apart = np.where(allowed, np.abs(self.menu.axis - positions[:, None]), np.inf)
             return np.asarray(self.menu.axis[np.argmin(np.where(np.isnan(apart), np.inf, apart), axis=1)])
         low, high = (bound[:, 0] for bound in self.domain.bounds(x, np.array([self.column])))
-        step, here = float(self.domain.step[self.column]), x[:, self.column]
-        if step > 0.0:
-            positions = here + np.round((positions - here) / step) * step
+        here = x[:, self.column]
+        if self.step > 0.0:
+            positions = here + np.round((positions - here) / self.step) * self.step
         return np.where(np.isnan(here), here, np.clip(positions, low, high))
+
+    def towards(self, x: FloatArray, positions: FloatArray, steps: float) -> FloatArray:
+        """The same, rounded outwards by up to so many steps (inwards where negative)."""
+        away = np.sign(positions - self.positions(x))
+        return self.snapped(x, positions + away * steps * self.step)
 
     def put(self, x: FloatArray, positions: FloatArray) -> None:
         """Move the rows there."""
@@ -60,8 +72,7 @@ class Line:
         """Positions to try, on both sides of where the rows are now."""
         here = self.positions(start)
         ladder = LADDERS[max(1, min(most // 2, len(LADDERS)))]
-        least = float(np.diff(self.menu.axis).min()) if self.menu is not None and self.menu.axis is not None else 0.0
-        steps = [max(rung * self.spread, least * (k + 1)) for k, rung in enumerate(ladder)]
+        steps = [max(rung * self.spread, self.step * (k + 1)) for k, rung in enumerate(ladder)]
         return [self.snapped(x, here + side * step) for step in steps for side in (-1.0, 1.0)]
 
 

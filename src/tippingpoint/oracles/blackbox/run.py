@@ -13,7 +13,8 @@ from tippingpoint.domain import Domain
 from tippingpoint.losses import Loss
 from tippingpoint.oracles.blackbox.asking import Asker, Scores
 from tippingpoint.oracles.blackbox.atoms import AtomsOracle
-from tippingpoint.oracles.blackbox.search import Outcomes, Searcher, combinations, enumerate_all, listings
+from tippingpoint.oracles.blackbox.counting import combinations, enumerate_all, listings
+from tippingpoint.oracles.blackbox.search import Outcomes, Searcher
 from tippingpoint.progress import progress_bar
 
 CALLS = 500

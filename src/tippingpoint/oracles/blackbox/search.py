@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
-from tippingpoint.domain import Domain
 from tippingpoint.oracles.blackbox.asking import Asker
 from tippingpoint.oracles.blackbox.axes import Choice, Line, axes
 from tippingpoint.oracles.blackbox.surrogate import Slope, Surrogate, Table
@@ -27,6 +26,12 @@ LEAST, RATIO = 0.02, 1.22
 
 CROSSINGS = 8
 """Tries to hit the boundary along the curve of a surrogate, for the 0/1 loss."""
+
+PLANS = 4
+"""Combinations of choices that are tried for every sample, the most promising first."""
+
+ROUNDINGS = (0.0, -0.5, 0.5)
+"""How lines with steps are rounded, outwards, while the other lines make up for it."""
 
 HALVINGS = 8
 """Bisections between a sample and an error of its own."""
@@ -228,12 +233,12 @@ class Searcher:
             return
         self._climb(rows, model)
         if self._asker.loss.falls:
-            self._climb(rows, _mirrored(model))
+            self._climb(rows, model.mirrored())
 
     def _climb(self, rows: IntArray, model: Surrogate) -> None:
         scale = float(np.std(self._asker.now)) or float(np.abs(self._asker.now).mean()) or 1.0
         with np.errstate(divide="ignore"):
-            per_push = 1.0 / model.compliance()
+            per_push = 1.0 / model.compliance
         able = np.flatnonzero(np.isfinite(per_push))
         for rung in range(RUNGS):
             if self._asker.left <= 0 or not len(able):
@@ -243,12 +248,27 @@ class Searcher:
             self._asker.ask(rows[able], places[able])
 
     def _cross(self, rows: IntArray, model: Surrogate) -> None:
-        """Tries to pass the boundary as closely as can be: larger multipliers after a miss, smaller ones after a hit."""
+        """Pass the boundary as closely as can be, with the few choices that the model holds cheapest."""
+        # A model that tells classes only says -1 of what is right.
+        needed = -self._asker.ask(rows, model.start) * (1.0 + PASSED)
+        needed = np.where(np.isnan(needed), 0.0, needed)
+        self._approach(rows, model, model.reaching(needed))
+        for options in self._cheapest_choices(model, needed):
+            chosen = model.with_options(options)
+            multiplier = chosen.reaching(needed)
+            for outwards in ROUNDINGS if chosen.stepping else ():
+                if self._asker.left <= 0:
+                    return
+                stepped = chosen.with_steps(multiplier, outwards)
+                self._approach(rows, stepped, stepped.reaching(needed))
+            if not chosen.stepping:
+                self._approach(rows, chosen, multiplier)
+
+    def _approach(self, rows: IntArray, model: Surrogate, multiplier: FloatArray) -> None:
+        """Larger multipliers after a miss, smaller ones after a hit."""
         asker = self._asker
-        needed = -asker.ask(rows, model.start) * (1.0 + PASSED)  # a model that tells classes only says -1 of what is right
-        multiplier = model.reaching(np.where(np.isnan(needed), 0.0, needed))
         low, high = np.zeros(len(rows)), np.full(len(rows), np.inf)
-        for _ in range(CROSSINGS):
+        for _ in range(CROSSINGS if model.sliding or model.stepping else 1):
             if asker.left <= 0:
                 return
             wrong = asker.ask(rows, model.respond(multiplier)) >= 0.0
@@ -257,6 +277,34 @@ class Searcher:
             multiplier = np.where(
                 bracketed, np.sqrt(low * np.where(bracketed, high, 1.0)), np.where(wrong, 0.9 * high, 1.3 * low)
             )
+
+    def _cheapest_choices(self, model: Surrogate, needed: FloatArray) -> Iterator[Sequence[IntArray]]:
+        """Which options to take, up to two switches at once: for every row the cheapest first, if lines do the rest."""
+        tables = [table for table in model.tables if isinstance(table, Table)]
+        if not (tables or model.stepping):
+            return
+        notable = [table.notable() for table in tables]
+        rest = np.sum([part.compliance for part in model.slopes], axis=0) if model.slopes else np.zeros(len(needed))
+        plans, costs = list[list[IntArray]](), list[FloatArray]()
+        everyone = np.arange(len(needed))
+        for switched in itertools.chain(
+            [()], ((a,) for a in range(len(tables))), itertools.combinations(range(len(tables)), 2)
+        ):
+            for which in itertools.product((1, 2), repeat=len(switched)):
+                taken = dict(zip(switched, which, strict=True))
+                options = [notable[c][taken.get(c, 0)] for c in range(len(tables))]
+                cost, missing = np.zeros(len(needed)), needed.copy()
+                for table, option in zip(tables, options, strict=True):
+                    cost += table.cost[everyone, option]
+                    missing -= table.change[everyone, option]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    lines = np.where(missing > 0.0, np.square(missing) / rest, 0.0)
+                plans.append(options)
+                costs.append(cost + np.where(np.isnan(lines), np.inf, lines))
+        order = np.argsort(np.array(costs), axis=0, kind="stable")
+        table_of = np.array(plans).reshape(len(plans), len(tables), len(needed))
+        for rank in range(min(PLANS, len(plans))):
+            yield [table_of[order[rank], c, everyone] for c in range(len(tables))]
 
     def _borrow(self, rows: IntArray) -> None:
         """Move towards the nearest samples with another outcome: all features at once, then as few and as little as will do."""
@@ -333,7 +381,7 @@ class Searcher:
     def _typical_price(self, model: Surrogate) -> float:
         """The price at which pushes are about a spread of the scores: where a second look is of most use."""
         scale = float(np.std(self._asker.now)) or 1.0
-        compliance = model.compliance()
+        compliance = model.compliance
         able = compliance[compliance > 0.0]
         return 2.0 * scale / float(np.median(able)) if len(able) else 1.0
 
@@ -343,49 +391,3 @@ def _switches(choice: Choice, start: FloatArray, home: FloatArray) -> Iterator[t
     cost, now = choice.menu.cost[choice.menu.options(home)], choice.menu.options(start)
     for option in range(len(choice.menu.values)):
         yield option, np.flatnonzero((now != option) & np.isfinite(cost[:, option]))
-
-
-def _mirrored(model: Surrogate) -> Surrogate:
-    """The same for a score that is to be pushed down."""
-    slopes = [Slope(part.line, part.home, part.at, -part.change) for part in model.slopes]
-    return Surrogate(model.start, model.home, slopes, [Table(part.choice, part.cost, -part.change) for part in model.tables])
-
-
-@dataclass(frozen=True)
-class Listing:
-    """All the values that some columns may take together; a sample's own are among them, or `own` says that they are not."""
-
-    columns: IntArray
-    values: FloatArray
-    own: bool
-
-
-def listings(domain: Domain, breaks: Mapping[int, FloatArray]) -> list[Listing] | None:
-    """The places there are, where they can be counted: menus, and numbers at which the model can change; else None."""
-    found = [Listing(menu.columns, menu.values[~np.isnan(menu.values).any(axis=1)], own=False) for menu in domain.menus]
-    for j in domain.free:
-        if int(j) not in breaks or domain.step[j] > 0.0:
-            return None
-        found.append(Listing(np.array([j], dtype=np.intp), breaks[int(j)][:, None], own=True))
-    return found
-
-
-def combinations(lists: Sequence[Listing]) -> int:
-    """How many there are."""
-    return math.prod(len(listing.values) + listing.own for listing in lists)
-
-
-def enumerate_all(asker: Asker, lists: Sequence[Listing]) -> None:
-    """Try every combination."""
-    everyone = np.arange(len(asker.x))
-
-    def trials() -> Iterator[tuple[IntArray, FloatArray]]:
-        for values in itertools.product(*([*listing.values, *([None] if listing.own else [])] for listing in lists)):
-            places = asker.x.copy()
-            for listing, value in zip(lists, values, strict=True):
-                if value is not None:
-                    places[:, listing.columns] = value
-            yield everyone, places
-
-    for _ in asker.ask_each(trials()):
-        pass
