@@ -401,3 +401,70 @@ def test_a_network_is_compared_with_a_linear_model() -> None:
     (row,) = comparison.differences().to_dict("records")
     assert row["difference"] == alone["linear"].value - alone["net"].value
     assert row["standard_error"] > 0.0
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "cross_entropy"])
+def test_a_module_behind_affine_preprocessing_is_folded_into_raw_columns(loss: str) -> None:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    raw = pd.DataFrame(X * [1.0, 5.0, 0.2] + [0.0, 3.0, -1.0], columns=["a", "b", "c"])
+    scaler = make_pipeline(StandardScaler(), MinMaxScaler()).fit(raw)
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 1)).double()
+    front = nn.Linear(3, 3).double()
+    with torch.no_grad():
+        probes = torch.tensor(scaler.transform(pd.DataFrame(np.vstack((np.zeros(3), np.eye(3))), columns=raw.columns)))
+        front.bias.copy_(probes[0])
+        front.weight.copy_((probes[1:] - probes[0]).T)
+        net[2].bias -= net(torch.tensor(scaler.transform(raw))).median()  # both classes are said
+    y = np.where(net(torch.tensor(scaler.transform(raw))).detach().numpy()[:, 0] + 0.1 * np.sin(7.0 * X[:, 0]) > 0, 1, 0)
+    risk = 0.4 if loss == "zero_one" else 0.9
+    ours = tp.stability(make_pipeline(scaler, net), raw, y, risk, loss=loss, scale="raw", **ASKED)
+    hand = tp.stability(nn.Sequential(front, *net), raw, y, risk, loss=loss, scale="raw", **ASKED)
+    assert ours.value == pytest.approx(hand.value, rel=1e-6)
+    assert ours.lower > 0.0, "certificates see through the preprocessing"
+    q = ours.sensitive
+    scores = net(torch.tensor(scaler.transform(q[raw.columns]))).detach().numpy()[:, 0]
+    losses = (
+        (scores > 0) != y[q["row"]] if loss == "zero_one" else np.logaddexp(0.0, np.where(y[q["row"]] > 0, -scores, scores))
+    )
+    assert losses == pytest.approx(q["loss"].to_numpy(), abs=1e-9)
+
+
+def test_a_module_behind_an_encoder_is_asked_in_raw_columns() -> None:
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    rng = np.random.default_rng(0)
+    raw = pd.DataFrame({"x": rng.normal(size=80), "job": rng.choice(["cook", "clerk", "judge"], 80)})
+    encoder = make_column_transformer((OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough").fit(raw)
+    torch.manual_seed(1)
+    net = nn.Sequential(nn.Linear(4, 1)).double()
+    score = net(torch.tensor(encoder.transform(raw))).detach().numpy()[:, 0]
+    y = (score + 0.3 * rng.normal(size=80) > 0).astype(int)
+    weight, bias = net[0].weight.detach().numpy()[0], float(net[0].bias.detach()[0])
+    space = tp.Space(price={"job": 0.2})
+    ours = tp.stability(make_pipeline(encoder, net), raw, y, 0.5, space=space, **ASKED)
+    columns = pd.DataFrame(encoder.transform(raw), columns=["clerk", "cook", "judge", "x"])
+    grouped = tp.Space(one_hot={"job": ["clerk", "cook", "judge"]}, price={"job": 0.2})
+    hand = tp.stability((weight, bias), columns, y, 0.5, space=grouped, **ASKED)
+    assert not ours.exact
+    assert hand.value * (1.0 - 1e-9) <= ours.value <= 1.02 * hand.value
+
+
+def test_a_network_in_a_mixed_space_shows_possible_rows_only() -> None:
+    frame = pd.DataFrame({"a": np.round(3.0 * X[:, 0]), "b": X[:, 1], "c": X[:, 2]})
+    net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 1))
+    y = (net(torch.tensor(frame.to_numpy()).float()).detach().numpy()[:, 0] + 0.2 * np.sin(9.0 * X[:, 1]) > 0).astype(int)
+    space = tp.Space(kind={"a": "integer"}, direction={"a": "up"}, frozen=["c"])
+    result = tp.stability(net, frame, y, 0.45, space=space, scale="raw", **ASKED)
+    q = result.sensitive
+    now = frame.loc[q["row"]]
+    assert (q["a"] == q["a"].round()).all()
+    assert (q["a"].to_numpy() >= now["a"].to_numpy()).all()
+    assert q["c"].tolist() == now["c"].tolist()
+    assert q["loss"].to_numpy() @ (q["weight"] * q["share"]).to_numpy() / len(frame) == pytest.approx(0.45, rel=1e-9)
+    with pytest.raises(tp.UnsupportedError, match="method='paper' moves numbers only"):
+        tp.stability(net, frame, y, 0.45, space=space, method="paper", **ASKED)

@@ -43,23 +43,30 @@ def profile(
     Parameters
     ----------
     model
-        A fitted linear model of scikit-learn, a pipeline of affine preprocessing in front of one, `(coef, intercept)`, a
-        `LinearModel`, or a PyTorch module that returns logits or a prediction (it is used as it is, and left as it was).
+        A fitted linear model of scikit-learn, or a pipeline that ends in one (scalers, imputers, encoders of categories, column
+        transformers), `(coef, intercept)`, a `LinearModel`: exact. A PyTorch module that returns logits or a prediction (it is
+        used as it is, and left as it was), also behind preprocessing, as the last step of a pipeline. Anything else with
+        `predict`, `predict_proba` or `decision_function`, or a function of the data, is a black box, and searched by asking.
     X
-        Evaluation data, one row a sample: NumPy, pandas, polars; for a module also a float tensor of any shape.
+        Evaluation data, one row a sample: NumPy, pandas, polars, with columns of numbers, booleans, text or categories; for a
+        module also a float tensor of any shape. Values may be missing where the model can do with that; they stay so.
     y
         Labels of any type, or targets.
     loss
         What to judge by: zero_one, hinge, squared_hinge, logistic (or cross_entropy) for classifiers; squared, absolute,
-        pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared. For a module also
-        a function `loss(output, y)` of tensors that returns one number a row.
+        pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared. Also a function
+        `loss(output, y)` that returns one number a row: of tensors for a module, of arrays for any other model.
     sample_weight
         Weight of each row; equal where none is given.
     space
-        Which features may move, within which bounds, at what price; all, freely, where none is given.
+        What features are, which may move, within which bounds, at what price; where none is given all may, numbers freely.
     scale
-        "std" measures each feature in its standard deviations, "raw" as it is given.
+        "std" measures each feature in its standard deviations, "mad" in median absolute deviations, "iqr" in interquartile
+        ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
     search
+        For black boxes: `budget=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
+        features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
+        where it is not clear what the model returns), `classes=`.
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
         from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
         a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published

@@ -51,7 +51,7 @@ class DistanceOracle(Oracle):
         return self.respond(math.inf)
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        if self.exact or solution.status is Status.ALREADY:
+        if self.exact or math.isinf(problem.theta1) or solution.status is Status.ALREADY:
             return Certificate(solution.lower, self.certificate)
         least = self.nearest[1]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
@@ -87,6 +89,8 @@ class AtomsOracle(TableOracle):
         return self._notes
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        if self.exact or np.isinf(problem.theta1):
+        if math.isinf(problem.theta1):
+            return Certificate(solution.lower, "exact: nothing moves, and weights are a problem in one number")
+        if self.exact:
             return super().certify(problem, solution)
         return Certificate(0.0, f"not certified: {self.certificate}")
