@@ -210,6 +210,36 @@ def test_the_cheapest_purchase_is_the_least_over_all_combinations(seed: int) -> 
     assert envelope_was_enough < n
 
 
+def test_a_crowd_of_choices_that_is_cut_short_is_bounded_from_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    n, sizes = 60, (6, 6, 6, 6)
+    frame = pd.DataFrame({f"c{k}": rng.integers(0, size, n).astype(str) for k, size in enumerate(sizes)})
+    tables = {}
+    for k, size in enumerate(sizes):
+        table = rng.exponential(size=(size, size)) + 0.05
+        np.fill_diagonal(table, 0.0)
+        tables[f"c{k}"] = table
+    features = read_features(frame, {name: [str(v) for v in range(6)] for name in frame.columns})
+    domain = Space(switch=tables).resolve(features)
+    score = Score(np.zeros(4), 0.1, {k: rng.normal(size=7) for k in range(4)})
+    y = np.where(score.of(features.x) > 0.0, 1.0, -1.0)
+
+    def asked() -> CrossingOracle:
+        return CrossingOracle.binary(features.x, y, score, domain, score.of(features.x))
+
+    exact, exactly = asked(), answer(asked(), 0.5, 1.0, 0.5, KL())
+    assert exact.exact
+    monkeypatch.setattr("tippingpoint.push.mixed.STATES", 1)
+    cut, roughly = asked(), answer(asked(), 0.5, 1.0, 0.5, KL())
+    assert not cut.exact
+    assert (cut.nearest[0] >= exact.nearest[0] * (1.0 - 1e-12)).all()
+    assert (cut.nearest[1] <= exact.nearest[0] * (1.0 + 1e-12)).all()
+    certificate = cut.certify(roughly.problem, roughly.solution)
+    assert 0.3 * exactly.value < certificate.lower <= exactly.value * (1.0 + 1e-12)
+    assert roughly.value >= exactly.value * (1.0 - 1e-12)
+    assert "bounded from below" in certificate.by
+
+
 def test_several_classes_cross_the_nearest_boundary_in_a_mixed_space() -> None:
     space = SPACES["bounds, prices, directions"]
     features, domain = read(space, 12)

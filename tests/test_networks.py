@@ -441,10 +441,10 @@ def test_a_module_behind_an_encoder_is_asked_in_raw_columns() -> None:
     raw = pd.DataFrame({"x": rng.normal(size=80), "job": rng.choice(["cook", "clerk", "judge"], 80)})
     encoder = make_column_transformer((OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough").fit(raw)
     torch.manual_seed(1)
-    net = nn.Sequential(nn.Linear(4, 1)).double()
+    net = nn.Linear(4, 1).double()
     score = net(torch.tensor(encoder.transform(raw))).detach().numpy()[:, 0]
     y = (score + 0.3 * rng.normal(size=80) > 0).astype(int)
-    weight, bias = net[0].weight.detach().numpy()[0], float(net[0].bias.detach()[0])
+    weight, bias = net.weight.detach().numpy()[0], float(net.bias.detach()[0])
     space = tp.Space(price={"job": 0.2})
     ours = tp.stability(make_pipeline(encoder, net), raw, y, 0.5, space=space, **ASKED)
     columns = pd.DataFrame(encoder.transform(raw), columns=["clerk", "cook", "judge", "x"])

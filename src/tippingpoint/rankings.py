@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tippingpoint.advice import Advice, of_features
@@ -67,6 +67,10 @@ class FeatureStability:
         if self.again is None:
             raise DetachedError("this ranking holds its numbers only; run feature_stability() again.")
         return self.again(feature)
+
+    def top(self, most: int) -> FeatureStability:
+        """The most sensitive only."""
+        return replace(self, results=dict(list(self.results.items())[:most]))
 
     def matters(self, feature: str) -> bool:
         """Whether, at these prices, moving the feature makes the threshold any cheaper to reach."""

@@ -6,11 +6,11 @@ import argparse
 import math
 from typing import Any
 
-from tippingpoint.front import profile
+from tippingpoint.front import feature_stability, profile
 from tippingpoint.results import StabilityResult
 
 HEAVIEST = 5
-"""Rows of the sensitive distribution that are shown."""
+"""Rows of the sensitive distribution, and features, that are shown."""
 
 MOVERS = 3
 """Further rows shown where none of the heaviest moves."""
@@ -33,7 +33,7 @@ def _seed(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train, evaluate under two losses, show who is sensitive."""
+    """Train, evaluate under two losses, show who is sensitive, and to which measurements."""
     from rich.console import Console
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import train_test_split
@@ -60,6 +60,11 @@ def run(options: argparse.Namespace) -> None:
         result = profile(model, x_test, y_test, loss=loss, scale="std").stability(risk, theta1=1.0, theta2=0.25)
         console.print(str(result), markup=False, soft_wrap=True)
         _show_heaviest(console, result, x_test)
+    console.rule("[bold]features[/bold]: and if only one measurement may move?", align="left")
+    ranked = feature_stability(model, x_test, y_test, 0.25, scale="std", theta1=1.0, theta2=0.25)
+    console.print(str(ranked.top(HEAVIEST)), markup=False, soft_wrap=True)
+    console.print(str(ranked.advice()), markup=False, soft_wrap=True)
+    console.print()
     console.print("Next: the README's ten lines on your own model, or `tippingpoint evaluate --help`.", markup=False)
 
 

@@ -57,6 +57,9 @@ SHORT = 0.1
 FELT = 6
 """Halvings along each line, and octaves that they cover."""
 
+RESTARTS = 2
+"""Times that a search begins again elsewhere."""
+
 PASSED = 1e-4
 """Relative overshoot of the first try to cross."""
 
@@ -120,12 +123,24 @@ class Searcher:
             self._follow(moved, self._fitted(moved, found[moved]))
             if crossing:
                 self._shrink(moved)
+        self._restart(rows)
+
+    def _restart(self, rows: IntArray) -> None:
+        """Begin again from the places of samples drawn at random; what is found there is taken back as far as it goes."""
+        asker = self._asker
+        for _ in range(RESTARTS):
+            if asker.left < len(rows):
+                return
+            asker.ask(rows, self._in_their_place(rows, self._generator.integers(0, len(asker.x), len(rows))))
+            if asker.loss.needs_crossing:
+                self._shrink(rows)
 
     def _by_flips(self, rows: IntArray) -> None:
         """The search for a model that tells classes only: errors are borrowed, and the boundary is felt for beside them."""
         asker = self._asker
         self._borrow(rows)
         self._shrink(rows)
+        self._restart(rows)
         for _ in range(LOOKS):
             found, cost = (each[rows] for each in asker.atoms.cheapest())
             moved = np.flatnonzero(cost > 0.0)
