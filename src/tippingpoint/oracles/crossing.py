@@ -6,6 +6,7 @@ For linear scores the nearest error lies on the nearest of the model's boundarie
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,9 +41,9 @@ class DistanceOracle(Oracle):
         return bool((least >= near * (1.0 - TIED)).all())
 
     @property
+    @abstractmethod
     def nearest(self) -> tuple[FloatArray, FloatArray]:
         """The cost of every sample's nearest error (0 where it errs already), and a lower bound on it."""
-        raise NotImplementedError
 
     def respond(self, price: float) -> Response:
         return self._goes(self.nearest[0], price)
@@ -58,7 +59,7 @@ class DistanceOracle(Oracle):
         def gains(price: float) -> FloatArray:
             return np.where(self.losses > 0.0, 0.0, np.maximum(price - least, 0.0))
 
-        price = solution.left.price if solution.left.price > 0.0 else problem.theta1
+        price = solution.left.price if 0.0 < solution.left.price < math.inf else problem.theta1
         return Certificate(highest_floor(problem, gains, price), f"{self.certificate}, each bounded from below")
 
     def _goes(self, distance: FloatArray, price: float) -> Response:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.dual import Solution, Status
+from tippingpoint.core.dual import Solution, Status, highest_floor
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.domain import Domain
@@ -81,13 +81,17 @@ class LinearOracle(Oracle):
         return peak
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        if self.exact or math.isinf(problem.theta1) or solution.status is not Status.ATTAINED:
+        # Rounding takes nothing from the largest push, so what is out of reach is out of reach either way.
+        settled = solution.status in (Status.ALREADY, Status.UNREACHABLE)
+        if self.exact or math.isinf(problem.theta1) or settled:
             return Certificate(solution.lower, self.certificate)
 
         def gains(price: float) -> FloatArray:
             relaxed = self._whole(price, rounded=False)
             return np.asarray(price * relaxed.lift - relaxed.cost)
 
+        if solution.status is Status.LARGEST:
+            return Certificate(highest_floor(problem, gains, problem.theta1), self.certificate)
         prices = [h for h in (solution.left.price, solution.right.price) if h > 0.0]
         return Certificate(max(problem.floor(h, gains(h / problem.theta1)) for h in prices), self.certificate)
 
