@@ -175,8 +175,8 @@ def feature_stability(
     >>> import tippingpoint as tp
     >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
     >>> found = tp.feature_stability(([1.0, 0.1], -1.5), X, ["no", "no", "yes", "yes"], 0.5, theta1=1.0, theta2=float("inf"))
-    >>> found.to_frame()[["feature", "stability"]].values.tolist()
-    [['x0', 0.11999999999999998], ['x1', 12.0]]
+    >>> [(name, round(found[name].value, 4)) for name in found]
+    [('x0', 0.1525), ('x1', 15.25)]
     """
     case, asked = _asked(model, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
     chosen = _chosen(case.domain, features)
