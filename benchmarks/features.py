@@ -138,7 +138,8 @@ def raw(rows: list[dict[str, Any]], tables: list[str]) -> None:
     ordinal = make_column_transformer((codes, CATEGORIES), remainder="passthrough")
     linear = make_pipeline(one_hot, LogisticRegression(max_iter=2000)).fit(x_train, y_train)
     boosted = make_pipeline(ordinal, HistGradientBoostingClassifier(max_iter=60, random_state=0)).fit(x_train, y_train)
-    space = tp.Space(kind=dict.fromkeys(NUMBERS, "integer"), price=dict.fromkeys(CATEGORIES, 0.1))
+    kinds = dict.fromkeys(NUMBERS, "integer") | dict.fromkeys(CATEGORIES, "categorical")
+    space = tp.Space(kind=kinds, price=dict.fromkeys(CATEGORIES, 0.1))
     asked: dict[str, Any] = {"space": space, "scale": "std", **PAPER}
     seconds, exact = timed(lambda: tp.stability(linear, x_test, y_test, RISK, **asked), 1)
     what = "logistic regression in 9 raw columns, all moving"

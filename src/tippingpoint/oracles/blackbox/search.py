@@ -36,6 +36,9 @@ ROUNDINGS = (0.0, -0.5, 0.5)
 HALVINGS = 8
 """Bisections between a sample and an error of its own."""
 
+BALANCED = 3
+"""Lines with steps that are tried as the one that makes up for the rounding of the others."""
+
 DONORS = 2
 """Samples of another outcome that each sample is moved towards."""
 
@@ -275,7 +278,10 @@ class Searcher:
                 if self._asker.left <= 0:
                     return
                 stepped = chosen.with_steps(multiplier, outwards)
-                self._approach(rows, stepped, stepped.reaching(needed))
+                if stepped.sliding:
+                    self._approach(rows, stepped, stepped.reaching(needed))
+                for places in stepped.balanced(needed, BALANCED):
+                    self._asker.ask(rows, places)
             if not chosen.stepping:
                 self._approach(rows, chosen, multiplier)
 

@@ -7,7 +7,7 @@ of a line and a table for a choice. At a multiplier :math:`\mu` every feature th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,6 +18,9 @@ from tippingpoint.oracles.blackbox.axes import Choice, Line
 
 BEYOND = 8.0
 """How far beyond the outermost probe, in lengths of what was probed, a line is prolonged."""
+
+OUTWARDS = 0.499
+"""Part of a step by which a position that has to be reached is rounded outwards."""
 
 HALVINGS = 26
 """Bisections, in logarithms, for the multiplier of a push."""
@@ -75,6 +78,20 @@ class Slope:
         rows = np.arange(len(where))
         change = self.change[rows, stretch] + self._slopes[rows, stretch] * (where - self.at[rows, stretch])
         return Pin(self, where, np.where(np.isnan(change), 0.0, change))
+
+    def reaching(self, change: FloatArray) -> FloatArray:
+        """The nearest positions at which the score is changed this much; home where there is none."""
+        left, right, slope = self.at[:, :-1], self.at[:, 1:], self._slopes
+        reach = BEYOND * (np.maximum(self.home, right[:, -1]) - np.minimum(self.home, left[:, 0]))
+        low, high = left.copy(), right.copy()
+        low[:, 0] -= reach
+        high[:, -1] += reach
+        with np.errstate(divide="ignore", invalid="ignore"):
+            place = left + (change[:, None] - self.change[:, :-1]) / slope
+            apart = np.where((place >= low) & (place <= high), np.abs(place - self.home[:, None]), np.inf)
+        nearest = np.argmin(apart, axis=1)
+        rows = np.arange(len(nearest))
+        return np.where(np.isfinite(apart[rows, nearest]), place[rows, nearest], self.home)
 
     @property
     def compliance(self) -> FloatArray:
@@ -199,6 +216,33 @@ class Surrogate:
             else:
                 slopes.append(part)
         return Surrogate(self.start, self.home, slopes, self.tables)
+
+    def balanced(self, push: FloatArray, most: int) -> Iterator[FloatArray]:
+        """Places at which one of the pinned lines makes up for what the others miss, or takes back what they overdo.
+
+        For every row the cheapest first, as far as the model is right.
+        """
+        pins = [pin for pin in self.slopes if isinstance(pin, Pin) and isinstance(pin.part, Slope)]
+        total = np.sum([part.best(push)[1] for part in self._parts], axis=0)
+        spent = [pin.part.line.price * np.square(pin.where - pin.part.home) for pin in pins if isinstance(pin.part, Slope)]
+        moved, costs = list[FloatArray](), list[FloatArray]()
+        for pin, mine in zip(pins, spent, strict=True):
+            if isinstance(pin.part, Slope):
+                line = pin.part.line
+                moved.append(line.towards(self.home, pin.part.reaching(push - (total - pin.change)), OUTWARDS))
+                costs.append(line.price * np.square(moved[-1] - pin.part.home) - mine)
+        if not pins:
+            return
+        order = np.argsort(np.array(costs), axis=0, kind="stable")
+        at_rest = self.respond(push)
+        for rank in range(min(most, len(pins))):
+            places = at_rest.copy()
+            for k, pin in enumerate(pins):
+                here = np.flatnonzero(order[rank] == k)
+                part = places[here]
+                pin.put(part, self.home[here], moved[k][here])
+                places[here] = part
+            yield places
 
     def mirrored(self) -> Surrogate:
         """The same for a score that is to be pushed down."""
