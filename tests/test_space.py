@@ -693,7 +693,7 @@ BAD: dict[str, Case] = {
     "text that is a number": (asked(kind={"job": "numeric"}), ("kind['job']='numeric'", "such as 'clerk'", "'categorical'")),
     "a number that the model encodes": (
         asked(model=CODED, kind={"kids": "integer"}),
-        ("kind['kids']='integer'", "the model encodes the column", "kind={'kids': 'categorical'}"),
+        ("kind['kids']='integer'", "the model encodes the column", "kind=dict.fromkeys(['kids'], 'categorical')"),
     ),
     "a name for every row": (
         lambda: Space().resolve(read_features(pd.DataFrame({"id": [f"p{i}" for i in range(5000)]}))),

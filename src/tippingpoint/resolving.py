@@ -158,12 +158,14 @@ class _Resolving:
                     f"kind[{name!r}]={kind!r}, but the column holds categories, such as {column.categories[0]!r}; use"
                     " 'categorical' or 'ordinal'."
                 )
-            if name in self.known and kind in ("numeric", "integer"):
-                raise InputError(
-                    f"kind[{name!r}]={kind!r}, but the model encodes the column as categories; say kind={{{name!r}:"
-                    " 'categorical'}, or leave it out."
-                )
             kinds[name] = kind
+        encoded = [name for name, kind in kinds.items() if name in self.known and kind in ("numeric", "integer")]
+        if encoded:
+            first = encoded[0]
+            raise InputError(
+                f"kind[{first!r}]={kinds[first]!r}, but the model encodes the column as categories; say"
+                f" kind=dict.fromkeys({encoded!r}, 'categorical'), or leave it out."
+            )
         return kinds
 
     def _moves(self) -> list[str]:

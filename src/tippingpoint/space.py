@@ -18,6 +18,7 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError
 from tippingpoint.frames import Features, category_columns, read_features
 from tippingpoint.resolving import MEANS, mapping, resolve
+from tippingpoint.show.text import render_table
 
 Each = float | Mapping[str, float] | Sequence[float] | FloatArray
 """A number for all features, for some by name, or one for each in order."""
@@ -228,7 +229,7 @@ class Space:
             rows.append(("all others", "fixed", "any", "-"))
         if not rows:
             return f"Every column may move, as its type allows, at price {self._price_of('')}."
-        return _aligned([("feature", "kind", "values", "price"), *rows])
+        return render_table(("feature", "kind", "values", "price"), rows, left=4)
 
     def _stays(self, name: str) -> bool:
         return self.kind.get(name) == "fixed" or name in self.frozen or (self.movable is not None and name not in self.movable)
@@ -277,12 +278,6 @@ def _between(low: float, high: float) -> str:
     if low == -math.inf:
         return "any" if high == math.inf else f"up to {high:g}"
     return f"from {low:g}" if high == math.inf else f"{low:g} to {high:g}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """A table of words, left-aligned."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
 def _range(column: Column, held: FloatArray, ranges: Ranges) -> tuple[float, float] | None:
