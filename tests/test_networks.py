@@ -468,3 +468,25 @@ def test_a_network_in_a_mixed_space_shows_possible_rows_only() -> None:
     assert q["loss"].to_numpy() @ (q["weight"] * q["share"]).to_numpy() / len(frame) == pytest.approx(0.45, rel=1e-9)
     with pytest.raises(tp.UnsupportedError, match="method='paper' moves numbers only"):
         tp.stability(net, frame, y, 0.45, space=space, method="paper", **ASKED)
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "cross_entropy"])
+def test_a_network_in_a_mixed_space_is_bounded_from_below_by_the_space_in_which_all_moves_freely(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    kind = np.eye(3)[rng.integers(0, 3, 60)]
+    frame = pd.DataFrame(
+        np.column_stack((kind, rng.integers(0, 6, 60), rng.normal(size=60))), columns=["k_0", "k_1", "k_2", "n", "x"]
+    )
+    coef, intercept = np.array([0.8, -0.5, 0.1, 0.3, 1.0]), -0.9
+    module = nn.Linear(5, 1).double()
+    with torch.no_grad():
+        module.weight.copy_(torch.tensor(coef)[None])
+        module.bias.fill_(intercept)
+    y = (frame.to_numpy() @ coef + intercept + 0.4 * rng.normal(size=60) > 0).astype(int)
+    space = tp.Space(one_hot={"k": ["k_0", "k_1", "k_2"]}, kind={"n": "integer"}, price={"k": 0.4, "n": 0.3})
+    risk = 0.45 if loss == "zero_one" else 1.0
+    exact = tp.stability((coef, intercept), frame, y, risk, loss=loss, space=space, scale="raw", **ASKED)
+    found = tp.stability(module, frame, y, risk, loss=loss, space=space, scale="raw", **ASKED)
+    assert 0.2 * exact.value < found.lower <= exact.value * (1.0 + 1e-9)
+    assert exact.value * (1.0 - 1e-9) <= found.value <= 1.02 * exact.value
+    assert "two-sided" in str(found)

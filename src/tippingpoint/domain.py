@@ -153,6 +153,19 @@ class Domain:
         low = np.where((self.direction[columns] > 0.0) | still, here, low)
         return low, np.where((self.direction[columns] < 0.0) | still, here, high)
 
+    def relaxed(self) -> Domain:
+        """A space in which all columns move freely, and no move costs more than here: what bounds it bounds this one."""
+        price, lower, upper = self.price.copy(), self.lower.copy(), self.upper.copy()
+        for menu in self.menus:
+            apart = np.square(menu.values[:, None, :] - menu.values[None, :, :]).sum(axis=2)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rates = (menu.cost / apart)[np.isfinite(menu.cost) & (apart > 0.0)]
+            if len(rates):
+                price[menu.columns] = rates.min()
+                lower[menu.columns] = np.nanmin(menu.values, axis=0)
+                upper[menu.columns] = np.nanmax(menu.values, axis=0)
+        return replace(self, price=price, lower=lower, upper=upper, step=np.zeros_like(self.step), menus=())
+
     def scaled(self, spread: FloatArray, unit: str) -> Domain:
         """The same space with distances in units of each column's spread; a column without spread may not move."""
         with np.errstate(divide="ignore"):

@@ -142,7 +142,12 @@ class NetworkJudgement(Judgement):
             outcomes = Outcomes(reading.kin, np.where(wrong, np.where(reading.kin == 0, 1, 0), reading.kin))
         reason = "a network in a space of categories or whole numbers"
         quest = Quest(scores, x, reading.loss, True, outcomes, reason, None, search.seed, search.progress)  # noqa: FBT003
-        return quest.oracle(domain, {})
+        now = self._rest.values(np.arange(len(x)), self._rest.none(np.arange(len(x))))
+        setting = Setting(self._rest, reading.loss, now, domain.names, domain.unit)
+        # What bounds the space in which everything moves freely bounds this one.
+        effort = EFFORTS[search.certify]
+        certifier = _steepness(self._layers, self._features, domain.relaxed(), reading, setting, effort)
+        return quest.oracle(domain, {}, certifier.certify)
 
     def oracle(self, domain: Domain) -> Oracle:
         search, reading, features = self._search, self._reading, self._features

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.dual import Solution
+from tippingpoint.core.dual import Solution, Status
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.problem import Problem
 from tippingpoint.domain import Domain
@@ -16,6 +17,10 @@ from tippingpoint.oracles.table import TableOracle
 
 CROWD = 32
 """Atoms a sample, on average, from which on those that cannot matter are forgotten."""
+
+
+Floor = Callable[[Problem, Solution], Certificate]
+"""Bounds the stability from below."""
 
 
 class Atoms:
@@ -72,10 +77,20 @@ class AtomsOracle(TableOracle):
         In words: how.
     notes
         What a careful reader should know.
+    floor
+        Who bounds the stability from below, where anybody does.
     """
 
     def __init__(
-        self, atoms: Atoms, losses: FloatArray, domain: Domain, certificate: str, *, exact: bool, notes: tuple[str, ...] = ()
+        self,
+        atoms: Atoms,
+        losses: FloatArray,
+        domain: Domain,
+        certificate: str,
+        *,
+        exact: bool,
+        notes: tuple[str, ...] = (),
+        floor: Floor | None = None,
     ) -> None:
         sample, lift, cost, places = atoms.kept()
         super().__init__(sample, losses[sample] + lift, cost, dict(zip(domain.names, places.T, strict=True)))
@@ -83,6 +98,7 @@ class AtomsOracle(TableOracle):
         self.certificate = certificate
         self.unit = domain.unit
         self._notes = notes
+        self._floor = floor
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -93,4 +109,6 @@ class AtomsOracle(TableOracle):
             return Certificate(solution.lower, "exact: nothing moves, and weights are a problem in one number")
         if self.exact:
             return super().certify(problem, solution)
+        if self._floor is not None and solution.status is not Status.ALREADY:
+            return self._floor(problem, solution)
         return Certificate(0.0, f"not certified: {self.certificate}")

@@ -12,7 +12,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.domain import Domain
 from tippingpoint.losses import Loss
 from tippingpoint.oracles.blackbox.asking import Asker, Scores
-from tippingpoint.oracles.blackbox.atoms import AtomsOracle
+from tippingpoint.oracles.blackbox.atoms import AtomsOracle, Floor
 from tippingpoint.oracles.blackbox.counting import combinations, enumerate_all, listings
 from tippingpoint.oracles.blackbox.search import Outcomes, Searcher
 from tippingpoint.progress import progress_bar
@@ -60,8 +60,18 @@ class Quest:
     seed: int = 0
     progress: bool | None = None
 
-    def oracle(self, domain: Domain, breaks: Mapping[int, FloatArray]) -> AtomsOracle:
-        """What is found in a domain; `breaks` are the numbers at which the model can change, by column, if they are known."""
+    def oracle(self, domain: Domain, breaks: Mapping[int, FloatArray], floor: Floor | None = None) -> AtomsOracle:
+        """What is found in a domain.
+
+        Parameters
+        ----------
+        domain
+            Where samples may go.
+        breaks
+            The numbers at which the model can change, by column, where they are known.
+        floor
+            Who bounds the stability from below, where anybody does.
+        """
         samples = len(self.x)
         budget = self.budget or samples * max(CALLS, LOOKS * _looks(domain))
         lists = listings(domain, breaks)
@@ -78,7 +88,7 @@ class Quest:
                 exact, notes = False, (INTERRUPTED,)
         searched = f"searched with {asker.spent:,} calls of the model ({self.reason})"
         how = f"each of {every:,} places tried for every sample" if exact else searched
-        return AtomsOracle(asker.atoms, asker.losses, domain, how, exact=exact, notes=notes)
+        return AtomsOracle(asker.atoms, asker.losses, domain, how, exact=exact, notes=notes, floor=floor)
 
 
 def _looks(domain: Domain) -> int:
