@@ -219,6 +219,37 @@ def test_trees_are_exact_along_a_column(kind: str) -> None:
         assert found[name].value >= taken / len(x) - 0.004 * np.sqrt(cheapest[: math.ceil(missing)]).sum() / len(x)
 
 
+def piped_trees() -> dict[str, Any]:
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    steps = make_column_transformer((OneHotEncoder(), ["k"]), (StandardScaler(), ["a", "b"]))
+    return {
+        "forest behind scalers and dummies": make_pipeline(steps, RandomForestClassifier(6, max_depth=4, random_state=0)),
+        "histograms with categories": HistGradientBoostingClassifier(
+            max_iter=8, random_state=0, categorical_features="from_dtype"
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", piped_trees())
+def test_trees_are_exact_along_a_raw_column_behind_preprocessing(kind: str) -> None:
+    x, y = data(120)
+    x = x[["a", "b"]].assign(a=3.0 * x["a"] + 10.0)
+    # Categories come last here, and first inside the histograms.
+    x["k"] = pd.Categorical(np.random.default_rng(0).choice(["u", "v", "w"], len(x)))
+    model = piped_trees()[kind].fit(x, y)
+    found = tp.feature_stability(model, x, y, 0.4, features=["a", "b"], theta1=1.0, theta2=INF)
+    wrong = model.predict(x) != y
+    for name in ("a", "b"):
+        assert found[name].exact
+        cheapest = np.sort(nearest_error(model, x, y, name)[~wrong])
+        taken = cheapest[: round(0.4 * len(x) - wrong.sum())].sum()
+        slack = 0.004 * np.sqrt(cheapest[: round(0.4 * len(x) - wrong.sum())]).sum()
+        assert math.isinf(taken) or taken - slack <= found[name].value * len(x) <= taken * (1.0 + 1e-5)
+
+
 def nearest_error(model: Any, x: pd.DataFrame, y: Any, name: str) -> FloatArray:
     """The squared distance to the nearest error along a column, on a grid of 1/500."""
     near = np.full(len(x), INF)

@@ -1,53 +1,93 @@
-"""Tree ensembles of scikit-learn: where along a column they can change their answer."""
+"""Tree ensembles of scikit-learn, also behind preprocessing: where along a raw column they can change their answer.
+
+Between two thresholds the answer is constant, so the nearest place with another one is beside a threshold.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.frames import Features
+from tippingpoint.models.affine import NotAffineError, fold
+
+Splits = list[tuple[int, FloatArray]]
+"""Column, and thresholds of it, tree by tree."""
+
+ROUNDING = 8.0 * float(np.finfo(np.float32).eps)
+"""How far beside a threshold, relative to the numbers it is computed from, a value is on its side for sure."""
 
 
 def breakpoints(model: Any, features: Features, columns: IntArray) -> Mapping[int, FloatArray]:
-    """By column: the values on either side of every threshold; nothing for models that are not trees on these very columns.
-
-    Between two thresholds the answer is constant, so the nearest place with another one is beside a threshold.
-    """
-    thresholds = _thresholds(model)
-    if thresholds is None or getattr(model, "n_features_in_", -1) != features.x.shape[1]:
+    """By column: values on either side of every threshold; nothing for models that are not trees on known columns."""
+    steps, last = ([step for _, step in model.steps[:-1]], model.steps[-1][1]) if hasattr(model, "steps") else ([], model)
+    splits = _splits(last)
+    if splits is None:
         return {}
+    beside = _through(steps, last, splits, features) if steps else _directly(last, splits, features)
     found = {}
-    for j in columns:
-        edges = np.unique(np.concatenate([np.zeros(0), *(at for feature, at in thresholds if feature == j)]))
-        found[int(j)] = np.unique(_beside(edges, single=not hasattr(model, "_predictors")))
+    for j in columns if beside is not None else ():
+        found[int(j)] = np.unique(np.concatenate([np.zeros(0), *(at for column, at in beside or () if column == j)]))
     return found
 
 
-def _beside(edges: FloatArray, *, single: bool) -> FloatArray:
+def _directly(model: Any, splits: Splits, features: Features) -> Splits | None:
     """The last number that is not above a threshold, and the first that is; but for histograms, trees read float32."""
-    if not single:
-        return np.concatenate((edges, np.nextafter(edges, np.inf)))
-    near = edges.astype(np.float32)
-    above = near.astype(float) > edges
-    last = np.where(above, np.nextafter(near, np.float32(-np.inf)), near)
-    first = np.where(above, near, np.nextafter(near, np.float32(np.inf)))
-    return np.concatenate((last, first)).astype(float)
+    if getattr(model, "n_features_in_", -1) != features.x.shape[1]:
+        return None
+    if hasattr(model, "_predictors"):
+        return [(j, np.concatenate((edges, np.nextafter(edges, np.inf)))) for j, edges in splits]
+    beside = []
+    for j, edges in splits:
+        near = edges.astype(np.float32)
+        above = near.astype(float) > edges
+        last = np.where(above, np.nextafter(near, np.float32(-np.inf)), near)
+        first = np.where(above, near, np.nextafter(near, np.float32(np.inf)))
+        beside.append((j, np.concatenate((last, first)).astype(float)))
+    return beside
 
 
-def _thresholds(model: Any) -> list[tuple[int, FloatArray]] | None:
-    """Column and thresholds, tree by tree; None where the model is not known to be trees."""
+def _through(steps: Sequence[Any], model: Any, splits: Splits, features: Features) -> Splits | None:
+    """Thresholds of what preprocessing makes of single raw columns, taken back to them."""
+    width = int(model.n_features_in_)
+    try:
+        weight, bias = fold(steps, np.eye(width), np.zeros(width), features.names)
+    except NotAffineError:
+        return None
+    if weight.shape[1] != features.x.shape[1]:
+        return None
+    beside = []
+    for t, edges in splits:
+        raw = np.flatnonzero(weight[t])
+        if len(raw) > 1:
+            return None  # a mixture of columns: its thresholds are elsewhere for every row
+        if len(raw) == 1:
+            slope = float(weight[t, raw[0]])
+            at, slack = (edges - bias[t]) / slope, ROUNDING * (np.abs(edges) + abs(bias[t])) / abs(slope)
+            beside.append((int(raw[0]), np.concatenate((at - slack, at + slack))))
+    return beside
+
+
+def _splits(model: Any) -> Splits | None:
+    """None where the model is not known to be trees."""
     if hasattr(model, "_predictors") and hasattr(model, "_bin_mapper"):
         predictors = [tree for stage in model._predictors for tree in stage]  # noqa: SLF001  # scikit-learn shows no other way
-        if getattr(model, "is_categorical_", None) is not None:
-            return None
-        return list(_of_histograms(predictors))
+        return list(_of_histograms(predictors, _order(model)))
     trees = np.ravel(model.estimators_).tolist() if hasattr(model, "estimators_") else [model]
     if not all(hasattr(tree, "tree_") for tree in trees):
         return None
     return [part for tree in trees for part in _of_tree(tree.tree_)]
+
+
+def _order(model: Any) -> IntArray:
+    """The user's columns in the order of the histograms: those of categories come first."""
+    categorical = getattr(model, "is_categorical_", None)
+    if categorical is None:
+        return np.arange(model.n_features_in_, dtype=np.intp)
+    return np.argsort(~np.asarray(categorical, dtype=bool), kind="stable")
 
 
 def _of_tree(tree: Any) -> Iterator[tuple[int, FloatArray]]:
@@ -55,8 +95,8 @@ def _of_tree(tree: Any) -> Iterator[tuple[int, FloatArray]]:
         yield int(j), np.asarray(tree.threshold[tree.feature == j], dtype=float)
 
 
-def _of_histograms(predictors: list[Any]) -> Iterator[tuple[int, FloatArray]]:
+def _of_histograms(predictors: list[Any], order: IntArray) -> Iterator[tuple[int, FloatArray]]:
     for predictor in predictors:
-        nodes = predictor.nodes[predictor.nodes["is_leaf"] == 0]
+        nodes = predictor.nodes[(predictor.nodes["is_leaf"] == 0) & (predictor.nodes["is_categorical"] == 0)]
         for j in np.unique(nodes["feature_idx"]):
-            yield int(j), np.asarray(nodes["num_threshold"][nodes["feature_idx"] == j], dtype=float)
+            yield int(order[j]), np.asarray(nodes["num_threshold"][nodes["feature_idx"] == j], dtype=float)

@@ -20,6 +20,9 @@ from tippingpoint.progress import progress_bar
 CALLS = 500
 """Calls a sample where no budget is given."""
 
+COUNTED = 2000
+"""Places a sample up to which, where no budget is given, every one of them is tried."""
+
 LOOKS = 6
 """Times that every feature is looked at, at least, where no budget is given and there are many."""
 
@@ -76,9 +79,11 @@ class Quest:
         budget = self.budget or samples * max(CALLS, LOOKS * _looks(domain))
         lists = listings(domain, breaks)
         every = combinations(lists) if lists is not None else 0
-        exact, notes = lists is not None and (every + 1) * samples <= budget, tuple[str, ...]()
-        with progress_bar("model calls", (every + 1) * samples if exact else budget, show=self.progress) as tick:
-            asker = Asker(self.scores, self.x, domain, self.loss, self.graded, budget, tick)
+        all_of_them = (every + 1) * samples
+        exact, notes = lists is not None and all_of_them <= (self.budget or samples * COUNTED), tuple[str, ...]()
+        calls = all_of_them if exact else budget
+        with progress_bar("model calls", calls, show=self.progress) as tick:
+            asker = Asker(self.scores, self.x, domain, self.loss, self.graded, calls, tick)
             try:
                 if exact and lists is not None:
                     enumerate_all(asker, lists)
