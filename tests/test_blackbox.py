@@ -183,6 +183,16 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     assert first.sensitive.equals(second.sensitive)
 
 
+def test_a_budget_of_calls_does_not_trouble_a_model_that_needs_none() -> None:
+    x, y = data(60)
+    linear, forest = LogisticRegression().fit(x, y), RandomForestClassifier(4, random_state=0).fit(x, y)
+    compared = tp.compare({"linear": linear, "forest": forest}, x, y, 0.4, budget=60 * 40, **PRICES)
+    assert compared.results["linear"].value == tp.stability(linear, x, y, 0.4, **PRICES).value
+    assert "searched with" in compared.results["forest"].lower_by
+    dial = tp.compare({"linear": linear, "again": linear}, x, y, 0.4, mix=0.5, budget=10.0)
+    assert dial.results["linear"].theta1 == pytest.approx(0.2), "without a black box it is the dial's"
+
+
 # What a model returns
 
 

@@ -248,6 +248,7 @@ def test_several_classes_cross_the_nearest_boundary_in_a_mixed_space() -> None:
     values = np.column_stack([score.of(x) for score in scores])
     y = np.argmax(values + np.random.default_rng(0).normal(size=values.shape), axis=1).astype(np.intp)
     oracle = CrossingOracle.multiclass(x, y, scores, domain, values)
+    assert oracle.nearest[1] == pytest.approx(oracle.nearest[0], rel=1e-9), "the nearest of all boundaries is proved"
     for i in np.flatnonzero(oracle.losses == 0.0):
         rows = places(domain, x[i], 401)
         wrong = np.argmax(np.column_stack([score.of(rows) for score in scores]), axis=1) != y[i]

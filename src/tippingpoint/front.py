@@ -143,6 +143,9 @@ def compare(
     cases = {str(name): _asked(model, X, y, settings, **shared, check=False) for name, model in models.items()}
     if not any(case.judgement.searched for case, _ in cases.values()):
         next(iter(cases.values()))[0].check_options(search)
+    if any(case.judgement.counts_calls for case, _ in cases.values()):  # then a budget is of calls, for all that count them
+        for _, asked in cases.values():
+            asked.pop("budget", None)
     results = {name: case.profile().stability(risk, **asked) for name, (case, asked) in cases.items()}
     return Comparison(results, next(iter(cases.values()))[0].features.backend)
 

@@ -12,7 +12,7 @@ from tippingpoint.advice import Advice, of_features
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.frames import build_frame
 from tippingpoint.results import StabilityResult
-from tippingpoint.show.text import headline, level, number, percent, render_table
+from tippingpoint.show.text import bound, headline, level, number, percent, render_table
 
 SCHEMA = "tippingpoint.features/1"
 """Name and version of the JSON that rankings are stored as."""
@@ -119,8 +119,8 @@ class FeatureStability:
         if not self.matters(name):
             return [number(result.value), "-", "nothing", "-", reach, "exact" if result.exact else "not found"]
         closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
-        bound = "exact" if result.exact else f"≥ {number(result.lower)}" if result.lower > 0.0 else "upper"
-        return [number(result.value), number(result.standard_error, 2), closes, percent(result.moved_share), reach, bound]
+        error, moved = number(result.standard_error, 2), percent(result.moved_share)
+        return [number(result.value), error, closes, moved, reach, bound(result.summary)]
 
     def _notes(self) -> list[str]:
         said = ["reach: the largest risk that moving the feature alone reaches, at any cost."]

@@ -16,7 +16,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin, standard_error
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
 from tippingpoint.frames import build_frame
-from tippingpoint.show.text import render_html, render_table, render_text
+from tippingpoint.show.text import bound, render_html, render_table, render_text
 
 SCHEMA = "tippingpoint.stability/1"
 """Name and version of the JSON that results are stored as."""
@@ -307,9 +307,8 @@ class Comparison:
     def __str__(self) -> str:
         ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
         columns = ("current_risk", "value", "standard_error", "status")
-        table = render_table(
-            ["model", *map(_heading, columns)], [[name, *(getattr(r, c) for c in columns)] for name, r in ranked]
-        )
+        rows = [[name, *(getattr(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
+        table = render_table(["model", *map(_heading, columns), "bound"], rows)
         return table + "\n\n" + render_table(self._HEAD, self._rows(None, 0.95))
 
 

@@ -246,6 +246,8 @@ class Space:
         if values is not None:
             shown = ", ".join(str(value) for value in list(values)[:SHOWN])
             return shown if len(values) <= SHOWN else f"{shown}, … ({len(values)})"
+        if self.kind.get(name) in ("categorical", "ordinal"):
+            return "as observed"
         text = _between(_one_of(self.lower, name, -math.inf), _one_of(self.upper, name, math.inf))
         return f"{text} by {self.step[name]:g}" if name in self.step else text
 

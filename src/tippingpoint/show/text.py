@@ -40,6 +40,13 @@ def level(value: float, loss: str) -> str:
     return percent(value) if loss == "zero_one" else number(value)
 
 
+def bound(summary: Mapping[str, Any]) -> str:
+    """What is known of a stability, in a word: exact, certified from below, or an upper bound only."""
+    if summary["exact"]:
+        return "exact"
+    return f"≥ {number(summary['lower'])}" if summary["lower"] > 0.0 else "upper"
+
+
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence."""
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
