@@ -299,3 +299,27 @@ def test_fine_steps_are_rounded_and_bounded_by_the_free_move() -> None:
         assert (shown["income"] == np.round(shown["income"])).all()
         z = np.column_stack([shown["income"], shown["x"]])
         assert domain.distance(features.x, z) == pytest.approx(oracle.respond(got.q.prices[0]).cost, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
+def test_what_escapes_at_the_pole_is_shown_where_it_went(loss: str) -> None:
+    """A perfect model: all of the risk is bought at the pole's price, by the number that moves without bounds."""
+    features, domain = read(SPACES["all kinds"], 20)
+    judged_by, plain = loss_named(loss), scored()
+    big = 1.0 if loss == "squared" else 1e3  # every margin beyond one
+    tables = {j: big * table for j, table in plain.tables.items()}
+    score = Score(big * plain.coef, big * plain.intercept, tables)
+    y = score.of(features.x) if loss == "squared" else np.where(score.of(features.x) > 0.0, 1.0, -1.0)
+    oracle = linear_oracle(features.x, y, score, judged_by, domain)
+    assert oracle.losses.max() < 1e-20
+    got = answer(oracle, 0.7, 0.5, 0.2, KL())
+    assert got.solution.lower == pytest.approx(got.value, rel=1e-6)
+    for right, price in enumerate(got.q.prices):
+        atoms = np.flatnonzero(got.q.right == bool(right))
+        if len(atoms):
+            rows = got.q.sample[atoms]
+            shown = oracle.points(price, rows, got.q.lift[atoms])
+            z = np.column_stack([shown[name] for name in domain.names])
+            assert domain.distance(features.x[rows], z) == pytest.approx(got.q.cost[atoms], rel=1e-6, abs=1e-12)
+            found = [float(judged(judged_by, score.of(row[None]), float(y[i]))[0]) for row, i in zip(z, rows, strict=True)]
+            assert found == pytest.approx((oracle.losses[rows] + got.q.lift[atoms]).tolist(), rel=1e-6, abs=1e-12)

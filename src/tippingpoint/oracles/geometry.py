@@ -131,11 +131,15 @@ class ScoreGeometry:
 
     def crossing(self, rows: Rows, direction: FloatArray, distance: FloatArray) -> FloatArray:
         """How far every one of the `columns` goes to pass a boundary this far away in score."""
-        curve, beyond = self.push(rows, direction), self._beyond(rows, distance)
+        return self.steps_to(rows, direction, self._beyond(rows, distance))
+
+    def steps_to(self, rows: Rows, direction: FloatArray, push: FloatArray) -> FloatArray:
+        """How far every one of the `columns` goes in the cheapest push at least this far, or as far as there is room."""
+        curve = self.push(rows, direction)
         if isinstance(curve, MixedPush):
-            bought = curve.purchase(beyond)
+            bought = curve.purchase(push)
             return self._laid_out(rows, direction, bought.multiplier, bought.options, upwards=True)
-        multiplier = curve.to(np.minimum(beyond, curve.limit)).multiplier
+        multiplier = curve.to(np.minimum(push, curve.limit)).multiplier
         return self._laid_out(rows, direction, multiplier, None, upwards=True)
 
     def nearest(self, rows: Rows, direction: FloatArray, distance: FloatArray) -> tuple[FloatArray, FloatArray]:

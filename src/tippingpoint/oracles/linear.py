@@ -25,7 +25,7 @@ from tippingpoint.oracles.answers import Answer, Side
 from tippingpoint.oracles.base import Certificate, Oracle
 from tippingpoint.oracles.crossing import CrossingOracle
 from tippingpoint.oracles.geometry import Rows, Score, ScoreGeometry
-from tippingpoint.push import Push, Reach
+from tippingpoint.push import Push
 
 FAR = 1e10
 """How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
@@ -110,11 +110,10 @@ class LinearOracle(Oracle):
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         if self.ceiling <= price < math.inf:
-            direction, reach = self._escaped(rows, lift)
+            steps = self._geometry.steps_to(rows, *self._escaped(rows, lift))
         else:
             answer = self._answer(price, rows)
-            direction, reach = answer.direction, answer.reach
-        steps = self._geometry.steps(rows, direction, reach)
+            steps = self._geometry.steps(rows, answer.direction, answer.reach)
         return self._geometry.shown(rows, np.where((lift > 0.0)[:, None], steps, 0.0))
 
     def _whole(self, price: float, *, rounded: bool) -> Response:
@@ -149,17 +148,17 @@ class LinearOracle(Oracle):
         sides = [whole.of(rows) for whole in self._sides]
         return Answer.best(price, [(side, self._geometry.push(rows, side.direction)) for side in sides])
 
-    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, Reach]:
-        """Direction and push of samples that escaped with this lift."""
+    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Direction and length of the push of samples that escaped with this lift."""
         loss = self._losses[rows] + lift
-        found: list[tuple[FloatArray, Reach]] = []
+        found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         for whole in self._sides:
             side = whole.of(rows)
-            far = np.sqrt(loss) - side.loss.root(side.v)
-            found.append((side.direction, self._geometry.push(rows, side.direction).to(far)))
-        (direction, reach), (other, beyond) = found[0], found[-1]
-        nearer = beyond.cost < reach.cost
-        return np.where(nearer, other, direction), beyond.where(nearer, reach)
+            far = np.maximum(np.sqrt(loss) - side.loss.root(side.v), 0.0)
+            found.append((side.direction, far, self._geometry.push(rows, side.direction).to(far).cost))
+        (direction, far, cost), (other, beyond, dearer) = found[0], found[-1]
+        nearer = dearer < cost
+        return np.where(nearer, other, direction), np.where(nearer, beyond, far)
 
     def _pushes(self) -> Iterator[tuple[slice, Side, Push]]:
         for rows in self._geometry.chunks(len(self._losses)):
