@@ -183,9 +183,10 @@ def feature_stability(
     """
     case, asked = _asked(model, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
     chosen = _chosen(case.domain, features)
+    judgement = case.judgement.shared(len(chosen))
 
     def profiled(name: str) -> Profile:
-        return case.ask(case.judgement.along(case.domain.only(chosen[name])))
+        return case.ask(judgement.along(case.domain.only(chosen[name])))
 
     found, reach = dict[str, StabilityResult](), dict[str, float]()
     with progress_bar("features", len(chosen), show=None if case.judgement.searched else False) as tick:

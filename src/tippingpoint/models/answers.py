@@ -14,7 +14,6 @@ from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.frames import Features, read_labels, read_numbers, read_vector
 from tippingpoint.losses import Loss, PiecewiseLinear, loss_named
 from tippingpoint.models.labels import class_indices
-from tippingpoint.oracles.blackbox.search import Outcomes
 
 if TYPE_CHECKING:
     from tippingpoint.models.blackbox import Options
@@ -43,8 +42,8 @@ class Reading:
         `f`, what it is called, and its least and largest value.
     scores
         `v` of rows at places.
-    outcomes
-        The classes of the samples, true and said; None where there are none.
+    labels
+        The true class of every sample; None where there are no classes.
     graded
         Whether `v` says how far an error is, or only whether there is one.
     """
@@ -53,7 +52,7 @@ class Reading:
     label: str
     range: tuple[float, float]
     scores: Callable[[IntArray, FloatArray], FloatArray]
-    outcomes: Callable[[], Outcomes | None]
+    labels: IntArray | None = None
     graded: bool = True
 
 
@@ -109,7 +108,7 @@ def _regression(model: Any, target: FloatArray, loss: Loss, called: Called) -> R
             raise UnsupportedError(f"the model has {said.shape[1]} outputs; wrap the one you mean in a function.")
         return np.asarray(target[rows] - said.reshape(len(rows)))
 
-    return Reading(loss, loss.label, loss.range, scores, lambda: None)
+    return Reading(loss, loss.label, loss.range, scores)
 
 
 def _own_loss(model: Any, y: np.ndarray[Any, Any], own: Callable[..., Any], called: Called) -> Reading:
@@ -123,7 +122,7 @@ def _own_loss(model: Any, y: np.ndarray[Any, Any], own: Callable[..., Any], call
 
     name = getattr(own, "__name__", type(own).__name__)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
-    return Reading(identity, name, (-math.inf, math.inf), scores, lambda: None)
+    return Reading(identity, name, (-math.inf, math.inf), scores)
 
 
 class _Classifier:
@@ -143,8 +142,8 @@ class _Classifier:
         self._features = features
         self._loss = loss
         self._called = called
-        trial = np.linspace(0, len(features.x) - 1, min(TRIAL, len(features.x))).astype(np.intp)
-        self._trial = trial, features.x[trial]
+        self._some = np.linspace(0, len(features.x) - 1, min(TRIAL, len(features.x))).astype(np.intp)
+        self._tried: dict[Method, np.ndarray[Any, Any]] = {}
         labels = read_labels(y, "y", len(features.x))
         self._method, self._output = self._chosen(options, labels)
         width = 1 if self._output == "label" else self._width()
@@ -159,7 +158,7 @@ class _Classifier:
                 f"loss={loss.label!r} needs scores or probabilities, but the model only tells classes; use 'zero_one', or pass"
                 " a model with predict_proba or decision_function."
             )
-        return Reading(loss, loss.label, loss.range, self._scores, self._outcomes, self._output != "label")
+        return Reading(loss, loss.label, loss.range, self._scores, self._index, self._output != "label")
 
     def _chosen(self, options: Options, labels: np.ndarray[Any, Any]) -> tuple[Method, str]:
         """The method to ask, and what it returns; scores only where they agree with what the model predicts."""
@@ -175,7 +174,7 @@ class _Classifier:
         return _predictor(model), "label"
 
     def _guessed(self, function: Method, labels: np.ndarray[Any, Any]) -> str:
-        said = self._called(function, *self._trial)
+        said = self._trial(function)
         known = set(labels.tolist())
         if said.ndim == 1 and known.issuperset(said.tolist()):
             return "label"
@@ -190,8 +189,8 @@ class _Classifier:
         model = self._model
         if not hasattr(model, "predict"):
             return True
-        said = self._called(model.predict, *self._trial)
-        scored = np.asarray(self._called(method, *self._trial), dtype=float)
+        said = self._trial(model.predict)
+        scored = np.asarray(self._trial(method), dtype=float)
         classes = list(getattr(model, "classes_", sorted(set(said.tolist()))))
         wide = scored if scored.ndim == 2 and scored.shape[1] > 1 else np.column_stack((-scored.ravel(), scored.ravel()))
         if wide.shape[1] != len(classes):
@@ -201,8 +200,14 @@ class _Classifier:
         best = [classes[k] for k in wide.argmax(axis=1)]
         return all(a == b for a, b, c in zip(said.tolist(), best, clear, strict=True) if c)
 
+    def _trial(self, method: Method) -> np.ndarray[Any, Any]:
+        """What a method says of some rows; asked once."""
+        if method not in self._tried:
+            self._tried[method] = self._called(method, self._some, self._features.x[self._some])
+        return self._tried[method]
+
     def _width(self) -> int:
-        said = self._called(self._method, *self._trial)
+        said = self._trial(self._method)
         return 1 if said.ndim == 1 else int(said.shape[1])
 
     def _scores(self, rows: IntArray, x: FloatArray) -> FloatArray:
@@ -232,13 +237,6 @@ class _Classifier:
         rivals = others.max(axis=1) if self._loss.name != "logistic" else 1.0 - mine
         v = np.log(np.clip(rivals, CERTAIN, 1.0)) - np.log(np.clip(mine, CERTAIN, 1.0))
         return np.where((v == 0.0) & (shares.argmax(axis=1) == own), -np.finfo(float).tiny, v)
-
-    def _outcomes(self) -> Outcomes:
-        """The class that the model says of every sample: the true one where it is right, otherwise any other."""
-        v = self._scores(np.arange(len(self._index)), self._features.x)
-        wrong = v >= 0.0
-        other = np.where(self._index == 0, 1, 0)
-        return Outcomes(self._index, np.where(wrong, other, self._index))
 
 
 def _split(scores: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any
 
@@ -16,7 +16,7 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
-from tippingpoint.models.answers import OUTPUTS, Reading, read_answers
+from tippingpoint.models.answers import OUTPUTS, read_answers
 from tippingpoint.models.judging import Judgement
 from tippingpoint.models.trees import breakpoints
 from tippingpoint.oracles.base import Oracle
@@ -98,31 +98,51 @@ class BlackBoxJudgement(Judgement):
         self._options = Options.read(given, len(features.x))
         self._features = features
         self._model = model
-        self._reason = reason
-        self._reading: Reading = read_answers(model, features, y, loss, self._options, self._called)
-        self.label, self.range = self._reading.label, self._reading.range
+        self._asked = 0
+        reading = read_answers(model, features, y, loss, self._options, self._called)
+        self.label, self.range = reading.label, reading.range
+        self._quest = Quest(
+            reading.scores,
+            features.x,
+            reading.loss,
+            reading.graded,
+            reading.labels,
+            reason,
+            self._left(),
+            self._options.seed,
+            self._options.progress,
+        )
 
     def oracle(self, domain: Domain) -> Oracle:
         breaks = breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
         return self._quest.oracle(domain, breaks)
 
-    @cached_property
-    def _quest(self) -> Quest:
-        reading, options = self._reading, self._options
-        return Quest(
-            reading.scores,
-            self._features.x,
-            reading.loss,
-            reading.graded,
-            reading.outcomes(),
-            self._reason,
-            options.budget,
-            options.seed,
-            options.progress,
-        )
+    def shared(self, parts: int) -> Judgement:
+        left, rows = self._quest.budget, len(self._features.x)
+        if left is None:
+            return self
+        if left // parts < rows:
+            raise InputError(
+                f"budget={self._options.budget} is too small for {parts} features: each takes a call for every one of the"
+                f" {rows} rows at least; give {self._asked + parts * rows} or more, or ask about fewer features."
+            )
+        other = copy.copy(self)
+        other._quest = replace(self._quest, budget=left // parts)  # noqa: SLF001  # a copy of itself
+        return other
+
+    def _left(self) -> int | None:
+        """What is left of the budget once it is known what the model returns."""
+        budget, rows = self._options.budget, len(self._features.x)
+        if budget is not None and budget < self._asked + rows:
+            raise InputError(
+                f"budget={budget} is too small: it took {self._asked} calls to see what the model returns, and each of the"
+                f" {rows} rows takes one; give {self._asked + rows} or more."
+            )
+        return None if budget is None else budget - self._asked
 
     def _called(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> Any:
         """What the model says of these rows at these places, batch by batch."""
+        self._asked += len(rows)
         parts = blocks(len(rows), self._options.batch or BATCH)
         return np.concatenate([self._call(method, rows[part], x[part]) for part in parts])
 

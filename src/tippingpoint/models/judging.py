@@ -46,6 +46,10 @@ class Judgement(ABC):
     def oracle(self, domain: Domain) -> Oracle:
         """Who finds best responses in a feature space."""
 
+    def shared(self, parts: int) -> Judgement:
+        """The same with a part of what may be spent on a search, for each of so many questions."""
+        return self
+
     def along(self, domain: Domain) -> Oracle:
         """The same for a space in which one feature, or few, may move; exact more often."""
         return self.oracle(domain)

@@ -24,7 +24,6 @@ from tippingpoint.models.outputs import Reading, UserLoss, Way, check_logits, re
 from tippingpoint.models.search import EFFORTS, Search
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.oracles.blackbox.run import Quest
-from tippingpoint.oracles.blackbox.search import Outcomes
 from tippingpoint.oracles.network.certificates import reason, shells
 from tippingpoint.oracles.network.certifying import DistanceCertifier, GateCertifier, Slopes, SteepnessCertifier
 from tippingpoint.oracles.network.coordinate import coordinate_oracle, serves
@@ -136,12 +135,8 @@ class NetworkJudgement(Judgement):
                     found[part] = v.double().cpu().numpy()
             return found
 
-        outcomes = None
-        if reading.kin is not None:
-            wrong = scores(np.arange(len(x)), x) >= 0.0
-            outcomes = Outcomes(reading.kin, np.where(wrong, np.where(reading.kin == 0, 1, 0), reading.kin))
         reason = "a network in a space of categories or whole numbers"
-        quest = Quest(scores, x, reading.loss, True, outcomes, reason, None, search.seed, search.progress)  # noqa: FBT003
+        quest = Quest(scores, x, reading.loss, True, reading.kin, reason, None, search.seed, search.progress)  # noqa: FBT003
         now = self._rest.values(np.arange(len(x)), self._rest.none(np.arange(len(x))))
         setting = Setting(self._rest, reading.loss, now, domain.names, domain.unit)
         # What bounds the space in which everything moves freely bounds this one.

@@ -32,6 +32,8 @@ class Asker:
         The samples and where they may go.
     loss
         `f`, the loss of a score.
+    now
+        `v` where the samples are.
     graded
         Whether a score says how far an error is, or only whether there is one.
     budget
@@ -44,17 +46,15 @@ class Asker:
     x: FloatArray
     domain: Domain
     loss: Loss
+    now: FloatArray
     graded: bool
     budget: int
     tick: Tick
     spent: int = 0
-    now: FloatArray = field(init=False)
     losses: FloatArray = field(init=False)
     atoms: Atoms = field(init=False)
 
     def __post_init__(self) -> None:
-        everyone = np.arange(len(self.x))
-        self.now = self.scores(everyone, self.x)
         self.losses = self.loss.value(self.now)
         self.atoms = Atoms(self.x)
         self.spent = len(self.x)

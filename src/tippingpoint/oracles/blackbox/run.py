@@ -5,16 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.domain import Domain
 from tippingpoint.losses import Loss
 from tippingpoint.oracles.blackbox.asking import Asker, Scores
 from tippingpoint.oracles.blackbox.atoms import AtomsOracle, Floor
 from tippingpoint.oracles.blackbox.counting import combinations, enumerate_all, listings
-from tippingpoint.oracles.blackbox.search import Outcomes, Searcher
+from tippingpoint.oracles.blackbox.search import Searcher
 from tippingpoint.progress import progress_bar
 
 CALLS = 500
@@ -43,8 +44,8 @@ class Quest:
         `f`, the loss of `v`.
     graded
         Whether `v` says how far an error is, or only whether there is one.
-    outcomes
-        The classes of the samples, true and said; None where there are none.
+    labels
+        The true class of every sample; None where there are no classes.
     reason
         In words: why it can only be asked.
     budget
@@ -57,11 +58,16 @@ class Quest:
     x: FloatArray
     loss: Loss
     graded: bool
-    outcomes: Outcomes | None
+    labels: IntArray | None
     reason: str
     budget: int | None = None
     seed: int = 0
     progress: bool | None = None
+
+    @cached_property
+    def now(self) -> FloatArray:
+        """`v` where the samples are."""
+        return self.scores(np.arange(len(self.x)), self.x)
 
     def oracle(self, domain: Domain, breaks: Mapping[int, FloatArray], floor: Floor | None = None) -> AtomsOracle:
         """What is found in a domain.
@@ -83,12 +89,12 @@ class Quest:
         exact, notes = lists is not None and all_of_them <= (self.budget or samples * COUNTED), tuple[str, ...]()
         calls = all_of_them if exact else budget
         with progress_bar("model calls", calls, show=self.progress) as tick:
-            asker = Asker(self.scores, self.x, domain, self.loss, self.graded, calls, tick)
+            asker = Asker(self.scores, self.x, domain, self.loss, self.now, self.graded, calls, tick)
             try:
                 if exact and lists is not None:
                     enumerate_all(asker, lists)
                 else:
-                    Searcher(asker, _spread(self.x), self.outcomes, self.seed).run()
+                    Searcher(asker, _spread(self.x), self.labels, self.seed).run()
             except KeyboardInterrupt:
                 exact, notes = False, (INTERRUPTED,)
         searched = f"searched with {asker.spent:,} calls of the model ({self.reason})"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -67,22 +66,6 @@ PASSED = 1e-4
 """Relative overshoot of the first try to cross."""
 
 
-@dataclass(frozen=True)
-class Outcomes:
-    """What is known of the samples beside their scores.
-
-    Attributes
-    ----------
-    label
-        Index of the true class of every sample; None for numbers.
-    said
-        Index of the class that the model says.
-    """
-
-    label: IntArray
-    said: IntArray
-
-
 class Searcher:
     """The search, stage by stage; each spends what is left of the budget.
 
@@ -92,16 +75,16 @@ class Searcher:
         Who answers.
     spread
         Of every column.
-    outcomes
-        Where there are classes: which samples can show the way to which others.
+    labels
+        The true class of every sample, where there are classes: samples of another outcome show the way.
     seed
         Of what is drawn.
     """
 
-    def __init__(self, asker: Asker, spread: FloatArray, outcomes: Outcomes | None, seed: int) -> None:
+    def __init__(self, asker: Asker, spread: FloatArray, labels: IntArray | None, seed: int) -> None:
         self._asker = asker
         self._lines, self._choices = axes(asker.domain, spread)
-        self._outcomes = outcomes
+        self._labels = labels
         self._generator = np.random.default_rng(seed)
 
     def run(self) -> None:
@@ -329,12 +312,13 @@ class Searcher:
 
     def _borrow(self, rows: IntArray) -> None:
         """Move towards the nearest samples with another outcome: all features at once, then as few and as little as will do."""
-        if self._outcomes is None:
+        if self._labels is None:
             return
-        asker, outcomes = self._asker, self._outcomes
+        asker, labels = self._asker, self._labels
+        wrong = asker.now >= 0.0
         pool = self._generator.permutation(len(asker.x))[:POOL]
-        for label in np.unique(outcomes.label[rows]):
-            mine, there = rows[outcomes.label[rows] == label], pool[outcomes.said[pool] != label]
+        for label in np.unique(labels[rows]):
+            mine, there = rows[labels[rows] == label], pool[np.where(labels[pool] == label, wrong[pool], ~wrong[pool])]
             if not len(there):
                 continue
             nearest = self._nearest(mine, there)
