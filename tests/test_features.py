@@ -191,6 +191,18 @@ def test_features_of_a_black_box_that_can_be_counted_are_exact(loss: str) -> Non
     assert both["both"].value == pytest.approx(pair["both"].value, rel=1e-6)
 
 
+def test_a_feature_that_is_missing_does_not_keep_the_others_from_moving() -> None:
+    x = pd.DataFrame({"c": ["a", "b", None, None], "i": [3, 1, 3, 1]})
+    y = np.array([1, 0, 1, 0])
+    space = tp.Space(
+        kind={"i": "integer"}, categories={"c": ["a", "b"]}, lower={"i": 0}, upper={"i": 4}, groups={"both": ["c", "i"]}
+    )
+    found = tp.feature_stability(lambda rows: (rows["i"] > 1.5).astype(int), x, y, 0.75, space=space, theta1=1.0, theta2=INF)
+    assert found["i"].value == pytest.approx(1.5)
+    assert found["both"].value == pytest.approx(1.5)
+    assert found["both"].exact
+
+
 TREES = {
     "tree": DecisionTreeClassifier(max_depth=5, random_state=0),
     "forest": RandomForestClassifier(8, max_depth=5, random_state=0),

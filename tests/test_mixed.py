@@ -323,3 +323,30 @@ def test_what_escapes_at_the_pole_is_shown_where_it_went(loss: str) -> None:
             assert domain.distance(features.x[rows], z) == pytest.approx(got.q.cost[atoms], rel=1e-6, abs=1e-12)
             found = [float(judged(judged_by, score.of(row[None]), float(y[i]))[0]) for row, i in zip(z, rows, strict=True)]
             assert found == pytest.approx((oracle.losses[rows] + got.q.lift[atoms]).tolist(), rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_scorecard_may_land_on_its_boundary(seed: int) -> None:
+    """Whole coefficients: a score of exactly 0 is said to be of the first class, an error for samples of the second only."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 4, (6, 3)), columns=list("abc"))
+    features = read_features(frame)
+    domain = Space(kind=dict.fromkeys("abc", "integer"), lower=0.0, upper=3.0).resolve(features)
+    coef = rng.integers(-3, 4, 3).astype(float)
+    several = [Score(rng.integers(-2, 3, 3).astype(float), float(rng.integers(-2, 3))) for _ in range(3)]
+    score = Score(coef, float(rng.integers(-4, 5)))
+    every = np.array(list(itertools.product(range(4), repeat=3)), dtype=float)
+    y = rng.choice([-1.0, 1.0], 6)
+    oracle = linear_oracle(features.x, y, score, loss_named("zero_one"), domain)
+    labels = rng.integers(0, 3, 6).astype(np.intp)
+    values = np.column_stack([one.of(features.x) for one in several])
+    many = CrossingOracle.multiclass(features.x, labels, several, domain, values)
+    said = np.argmax(np.column_stack([one.of(every) for one in several]), axis=1)
+    for i, x in enumerate(features.x):
+        cost = np.square(every - x).sum(axis=1)
+        wrong = np.where(score.of(every) > 0.0, 1.0, -1.0) != y[i]
+        assert oracle.nearest[0][i] == pytest.approx(float(cost[wrong].min(initial=math.inf)), rel=1e-9)
+        assert many.nearest[0][i] == pytest.approx(float(cost[said != labels[i]].min(initial=math.inf)), rel=1e-9)
+    peak = oracle.peak()
+    shown = np.column_stack([oracle.points(math.inf, np.arange(6), peak.lift)[name] for name in "abc"])
+    assert ((np.where(score.of(shown) > 0.0, 1.0, -1.0) != y) == (oracle.losses + peak.lift > 0.0)).all()

@@ -164,7 +164,7 @@ class _Classifier:
         """The method to ask, and what it returns; scores only where they agree with what the model predicts."""
         model = self._model
         if not hasattr(model, "predict") and callable(model):
-            return model, options.output or self._guessed(model, labels)
+            return model, options.output or getattr(model, "returns", None) or self._guessed(model, labels)
         soft = self._loss.name == "logistic"
         ways = [("decision_function", "score"), ("predict_proba", "probability")]
         for name, output in reversed(ways) if soft else ways:

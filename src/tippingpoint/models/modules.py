@@ -40,4 +40,5 @@ def asked(steps: Any, module: nn.Module) -> Callable[[Any], Any]:
             output = module(torch.as_tensor(dense, dtype=input_dtype(module))).double().numpy()
         return output[:, 0] if output.ndim == 2 and output.shape[1] == 1 else output
 
+    module_outputs.returns = "score"  # type: ignore[attr-defined]  # modules return logits, whatever their range
     return module_outputs

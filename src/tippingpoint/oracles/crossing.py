@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.dual import Solution, Status, highest_floor
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
@@ -81,12 +81,15 @@ class Boundary:
         The sign in which their score is to be pushed.
     margin
         How far it is from zero.
+    strict
+        Whether they are still right on the boundary itself.
     """
 
     geometry: ScoreGeometry
     rows: IntArray
     direction: FloatArray
     margin: FloatArray
+    strict: BoolArray
 
 
 class CrossingOracle(DistanceOracle):
@@ -121,14 +124,17 @@ class CrossingOracle(DistanceOracle):
         """Two classes, y = -1 and +1, told apart by the sign of one score; a score of exactly 0 is read as -1."""
         right = np.where(scores > 0.0, 1.0, -1.0) == y
         rows, geometry = np.flatnonzero(right), ScoreGeometry(x, score, domain)
-        boundary = Boundary(geometry, rows, -y[rows], np.maximum(np.abs(scores[rows]), SOME))
+        boundary = Boundary(geometry, rows, -y[rows], np.maximum(np.abs(scores[rows]), SOME), y[rows] < 0.0)
         return cls(x, (~right).astype(float), [boundary], domain, _told("zero_one loss of a linear score", [geometry]))
 
     @classmethod
     def multiclass(
         cls, x: FloatArray, y: IntArray, scores: Sequence[Score], domain: Domain, values: FloatArray
     ) -> CrossingOracle:
-        """Several classes, `argmax_k score_k`: wrong as soon as one rival scores as high as the own class `y`."""
+        """Several classes, `argmax_k score_k`: wrong as soon as a rival scores higher than the own class `y`.
+
+        Of classes that tie the first is said, so to score as high is enough for a rival that comes before.
+        """
         right = np.argmax(values, axis=1) == y
         boundaries = []
         for a, own in enumerate(scores):
@@ -137,7 +143,8 @@ class CrossingOracle(DistanceOracle):
                 if k != a and len(rows):
                     margin = np.maximum(values[rows, a] - values[rows, k], SOME)
                     geometry = ScoreGeometry(x, own.minus(rival), domain)
-                    boundaries.append(Boundary(geometry, rows, np.full(len(rows), -1.0), margin))
+                    strict = np.full(len(rows), k > a)
+                    boundaries.append(Boundary(geometry, rows, np.full(len(rows), -1.0), margin, strict))
         told = _told("distance to the nearest of the linear classifier's boundaries", [b.geometry for b in boundaries])
         return cls(x, (~right).astype(float), boundaries, domain, told)
 
@@ -160,7 +167,7 @@ class CrossingOracle(DistanceOracle):
                 mine = np.searchsorted(boundary.rows, rows[here])
                 where = np.searchsorted(columns, boundary.geometry.columns)
                 steps[here[:, None], where] = boundary.geometry.crossing(
-                    rows[here], boundary.direction[mine], boundary.margin[mine]
+                    rows[here], boundary.direction[mine], boundary.margin[mine], boundary.strict[mine]
                 )
         return shifted(self._x, rows, columns, steps, self._domain)
 
@@ -172,7 +179,9 @@ class CrossingOracle(DistanceOracle):
         for number, boundary in enumerate(self._boundaries):
             for part in boundary.geometry.chunks(len(boundary.rows)):
                 rows = boundary.rows[part]
-                cost, bound = boundary.geometry.nearest(rows, boundary.direction[part], boundary.margin[part])
+                cost, bound = boundary.geometry.nearest(
+                    rows, boundary.direction[part], boundary.margin[part], boundary.strict[part]
+                )
                 nearer = cost < near[rows]
                 near[rows[nearer]], nearest[rows[nearer]] = cost[nearer], number
                 least[rows] = np.minimum(least[rows], bound)

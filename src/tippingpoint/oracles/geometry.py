@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks, combine
 from tippingpoint.domain import Domain, Menu
 from tippingpoint.push import BoxPush, FreePush, MixedPush, Offer, Push, Reach
 
@@ -129,9 +129,17 @@ class ScoreGeometry:
         options = np.where(reach.multiplier[:, None] > 0.0, options, self._options[rows])
         return self._laid_out(rows, direction, multiplier, options)
 
-    def crossing(self, rows: Rows, direction: FloatArray, distance: FloatArray) -> FloatArray:
-        """How far every one of the `columns` goes to pass a boundary this far away in score."""
-        return self.steps_to(rows, direction, self._beyond(rows, distance))
+    def crossing(self, rows: Rows, direction: FloatArray, distance: FloatArray, strict: BoolArray) -> FloatArray:
+        """How far every one of the `columns` goes to pass a boundary this far away in score; `strict` as in `nearest`."""
+        beyond = self._beyond(rows, distance)
+        curve = self.push(rows, direction)
+        if not isinstance(curve, MixedPush):
+            return self.steps_to(rows, direction, beyond)
+        bought = curve.purchase(np.where(strict, beyond, distance))
+        completed = curve.completed(bought.options, beyond)
+        # What jumps onto the boundary needs no more; what slides to it must pass it by more than rounding.
+        multiplier = np.where(bought.multiplier > 0.0, completed.multiplier, 0.0)
+        return self._laid_out(rows, direction, multiplier, bought.options, upwards=True)
 
     def steps_to(self, rows: Rows, direction: FloatArray, push: FloatArray) -> FloatArray:
         """How far every one of the `columns` goes in the cheapest push at least this far, or as far as there is room."""
@@ -142,18 +150,25 @@ class ScoreGeometry:
         multiplier = curve.to(np.minimum(push, curve.limit)).multiplier
         return self._laid_out(rows, direction, multiplier, None, upwards=True)
 
-    def nearest(self, rows: Rows, direction: FloatArray, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The least cost of passing a boundary this far away in score, and a lower bound on it."""
+    def nearest(
+        self, rows: Rows, direction: FloatArray, distance: FloatArray, strict: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The least cost of passing a boundary this far away in score, and a lower bound on it.
+
+        On the boundary itself a sample errs unless `strict`. Only a jump can land there: a slide comes as near as one likes.
+        """
         curve = self.push(rows, direction)
         if isinstance(curve, MixedPush):
-            # A jump may land on the boundary itself, where rounding decides: it has to pass.
-            bought = curve.purchase(self._beyond(rows, distance))
-            cost, least = bought.cost, bought.least
+            bought = curve.purchase(np.where(strict, self._beyond(rows, distance), distance))
+            reached = np.isfinite(bought.cost)
+            slides = reached & (bought.multiplier > 0.0)
+            cost = np.where(slides, curve.completed(bought.options, distance).cost, bought.cost)
+            least = np.minimum(bought.least, cost)
         else:
             cost = least = curve.to(distance).cost
         if self.rounds:
             within = np.isfinite(cost)
-            steps = np.where(within[:, None], self.crossing(rows, direction, distance), 0.0)
+            steps = np.where(within[:, None], self.crossing(rows, direction, distance, strict), 0.0)
             cost = np.where(within, self._cost(rows, steps), np.inf)
         return cost, least
 

@@ -215,13 +215,24 @@ class MixedPush(BoxPush):
         shift, paid = combine(taken, self._shifts), combine(taken, self._costs)
         for f, (offered, price) in enumerate(offers):
             mine = everyone, bought[:, f]
-            enough = offered - offered[mine][:, None] >= (push - shift)[:, None]
+            enough = (shift - offered[mine])[:, None] + offered >= push[:, None]
             whole = np.where(enough, (paid - price[mine])[:, None] + price, np.inf)
             best = np.argmin(whole, axis=1)
             better = np.flatnonzero(whole[everyone, best] < cost)
             cost[better], climbed[better] = whole[better, best[better]], 0.0
             options[better] = bought[better]
             options[better, f] = best[better]
+
+    def completed(self, options: IntArray, push: FloatArray) -> Reach:
+        """These options, and what the features that move freely add to push every row at least this far."""
+        shift, paid = np.zeros_like(push), np.zeros_like(push)
+        everyone = np.arange(len(push))
+        for f in range(self.features):
+            offered, price = self.menus(everyone, f)
+            shift += offered[everyone, options[:, f]]
+            paid += price[everyone, options[:, f]]
+        rest = self._free(everyone, np.maximum(push - shift, 0.0))
+        return Reach(push, paid + rest.cost, rest.multiplier, rest.compliance)
 
     def menus(self, rows: IntArray, f: int) -> tuple[FloatArray, FloatArray]:
         """`(rows, K)`: what every option of a menu shifts, and what it costs."""

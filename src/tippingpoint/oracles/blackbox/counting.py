@@ -25,7 +25,10 @@ class Listing:
 
 def listings(domain: Domain, breaks: Mapping[int, FloatArray]) -> list[Listing] | None:
     """The places there are, where they can be counted: menus, and numbers at which the model can change; else None."""
-    found = [Listing(menu.columns, menu.values[~np.isnan(menu.values).any(axis=1)], own=False) for menu in domain.menus]
+    found = []
+    for menu in domain.menus:
+        known = ~np.isnan(menu.values).any(axis=1)
+        found.append(Listing(menu.columns, menu.values[known], own=not known.all()))  # what is missing stays so
     for j in domain.free:
         if int(j) not in breaks or domain.step[j] > 0.0:
             return None
