@@ -174,6 +174,16 @@ def test_the_budget_is_kept_and_more_of_it_never_hurts_the_claim(per_row: int) -
     assert result.value >= exact.value * (1.0 - 1e-9)
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_one_feature_of_a_linear_model_is_within_two_percent(way: str) -> None:
+    x, y = data()
+    model = LogisticRegression().fit(x, y)
+    exact = tp.feature_stability(model, x, y, 0.4, features=["f0", "f5"], **PRICES)
+    found = tp.feature_stability(Asked(model, *WAYS[way]), x, y, 0.4, features=["f0", "f5"], **PRICES)
+    for name in exact:
+        assert exact[name].value * (1.0 - 1e-9) <= found[name].value <= 1.02 * exact[name].value
+
+
 def test_features_share_a_budget() -> None:
     x, y = data(60)
     box = Asked(LogisticRegression().fit(x, y), "predict", "predict_proba")

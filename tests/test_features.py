@@ -316,6 +316,34 @@ def test_features_too_dear_to_move_are_told_from_those_that_cannot_matter() -> N
     assert "an error is worth" in str(found)
 
 
+def test_the_words_fit_the_question() -> None:
+    x, y = data()
+    assert "reweighting" not in str(tp.feature_stability(MODEL, x, y, 0.4, theta1=1.0, theta2=INF)).splitlines()[0]
+    forbidden = str(tp.feature_stability(MODEL, x, y, 0.4, theta1=INF, theta2=0.25))
+    assert "moving" not in forbidden.splitlines()[0]
+    assert "an error is worth" not in forbidden
+    there = tp.feature_stability(MODEL, x, y, 0.01, **PAPER)
+    assert "already" in str(there)
+    assert there.advice().dominant == "none"
+    assert "worth" not in repr(there)
+    assert "&lt;" in tp.feature_stability(MODEL, x.rename(columns={"a": "<b>"}), y, 0.4, **PAPER)._repr_html_()
+
+
+def test_trees_read_float32_also_far_from_zero() -> None:
+    x = pd.DataFrame({"a": 1e5 + np.linspace(0.0, 1.0, 11)})
+    y = (np.arange(11) > 4).astype(int)
+    model = DecisionTreeClassifier(max_depth=1).fit(x, y)
+    found = tp.feature_stability(model, x, y, 1 / 11, theta1=1.0, theta2=INF)["a"]
+    steps = np.linspace(0.0, 0.2, 20_001)
+    nearest = min(
+        float(steps[model.predict(x.iloc[[i] * len(steps)] + side * steps[:, None]) != y[i]].min(initial=INF))
+        for i in (4, 5)
+        for side in (-1.0, 1.0)
+    )
+    assert found.exact
+    assert found.value * 11 == pytest.approx(nearest**2, rel=1e-3)
+
+
 # Bad input
 
 BAD: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
@@ -325,6 +353,14 @@ BAD: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "a group with a column's name": ({"features": {"a": ["a", "b"]}}, ("the group 'a'", "name of its own")),
     "a group of no list": ({"features": {"g": "a"}}, ("features['g']='a'", "list of feature names")),
     "an empty group": ({"features": {"g": []}}, ("names nothing",)),
+    "a column of a group": (
+        {"features": ["k_1"], "space": tp.Space(one_hot={"k": ["k_1", "k_2"]}), "grouped": True},
+        ("'k_1'", "one-hot group 'k'"),
+    ),
+    "a unit of a switch": (
+        {"scale": {"k_1": 3.0}, "space": tp.Space(one_hot={"k": ["k_1", "k_2"]}), "grouped": True},
+        ("scale['k_1']=3.0", "has no unit"),
+    ),
     "no features": ({"features": []}, ("names nothing", "leave it out")),
     "nothing moves": ({"space": tp.Space(movable=[])}, ("no feature may move",)),
     "an option of a search": ({"restarts": 3}, ("restarts=3", "leave it out")),
@@ -335,8 +371,12 @@ BAD: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 def test_bad_input_is_one_sentence(case: str) -> None:
     x, y = data()
     options, parts = BAD[case]
+    asked = {**PAPER, **options}
+    if asked.pop("grouped", False):
+        x = x.assign(c=0.0, unused=1.0).rename(columns={"c": "k_1", "unused": "k_2"})
     with pytest.raises(tp.InputError) as caught:
-        tp.feature_stability(MODEL, x, y, 0.4, **{**PAPER, **options})
+        tp.feature_stability(MODEL, x, y, 0.4, **asked)
+    x, y = data()
     for part in parts:
         assert part in str(caught.value)
     with pytest.raises(tp.InputError, match="was not asked about"):

@@ -337,7 +337,7 @@ def test_a_scorecard_may_land_on_its_boundary(seed: int) -> None:
     score = Score(coef, float(rng.integers(-4, 5)))
     every = np.array(list(itertools.product(range(4), repeat=3)), dtype=float)
     y = rng.choice([-1.0, 1.0], 6)
-    oracle = linear_oracle(features.x, y, score, loss_named("zero_one"), domain)
+    oracle = CrossingOracle.binary(features.x, y, score, domain, score.of(features.x))
     labels = rng.integers(0, 3, 6).astype(np.intp)
     values = np.column_stack([one.of(features.x) for one in several])
     many = CrossingOracle.multiclass(features.x, labels, several, domain, values)

@@ -218,7 +218,9 @@ def _chosen(domain: Domain, wanted: Any) -> dict[str, tuple[str, ...]]:
         expanded = [feature for member in members for feature in known.get(member, (member,))]
         for feature in expanded:
             if feature not in movable:
+                group = next((menu.name for menu in domain.menus if feature in (domain.names[j] for j in menu.columns)), None)
                 why = "may not move" if feature in domain.names else "is not a feature"
+                why = f"belongs to the one-hot group {group!r}" if group is not None else why
                 raise InputError(f"features names {feature!r}, which {why}; those that move are {listed(movable)}.")
         chosen[name] = tuple(dict.fromkeys(expanded))
     return chosen

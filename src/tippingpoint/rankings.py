@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tippingpoint.advice import Advice, of_features
+from tippingpoint.advice import Advice, of_features, of_result
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.frames import build_frame
 from tippingpoint.results import StabilityResult
@@ -21,7 +22,7 @@ SAME = 1e-9
 """Relative distance from the limit at which a feature makes no difference."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FeatureStability:
     """Stabilities when only one feature, or one group of them, may move; the most sensitive first.
 
@@ -104,14 +105,25 @@ class FeatureStability:
 
     def advice(self) -> Advice:
         """Which features to target, and how."""
+        first = next(iter(self.results.values()))
+        if first.status == "already":
+            return of_result(first.summary)
         return of_features([(name, r.value, r.standard_error) for name, r in self.results.items()], self.limit)
 
     def __str__(self) -> str:
         first = next(iter(self.results.values()))
+        if first.status == "already":
+            return headline(first.summary)
         rows = [[name, self.kinds[name], *self._told(name)] for name in self]
         head = ["feature", "kind", "stability", "std. error", "closes", "moved", "reach", "bound"]
         table = render_table(head, rows, left=2)
         return "\n".join([headline({**first.summary, "status": "features"}), table, *self._notes()])
+
+    def __repr__(self) -> str:
+        return f"FeatureStability({', '.join(f'{name}={number(r.value)}' for name, r in self.results.items())})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def _told(self, name: str) -> list[str]:
         result = self.results[name]
@@ -123,7 +135,9 @@ class FeatureStability:
         return [number(result.value), error, closes, moved, reach, bound(result.summary)]
 
     def _notes(self) -> list[str]:
-        said = ["reach: the largest risk that moving the feature alone reaches, at any cost."]
+        searched = any(not r.exact for r in self.results.values())
+        reaches = "was found to reach" if searched else "reaches"
+        said = [f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
         if math.isfinite(self.limit):
             said.insert(
                 0, f"closes: how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too."
@@ -131,14 +145,14 @@ class FeatureStability:
         dear = self._dear()
         if dear is not None:
             said.append(dear)
-        if any(not r.exact for r in self.results.values()):
+        if searched:
             said.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
         return said
 
     def _dear(self) -> str | None:
         """Why a feature that could do harm does none: its steps cost more than an error is worth."""
         idle = [r for name, r in self.results.items() if not self.matters(name) and self.reach[name] > r.current_risk]
-        if not idle or idle[0].loss != "zero_one" or not math.isfinite(idle[0].price):
+        if not idle or idle[0].loss != "zero_one" or not 0.0 < idle[0].price < math.inf or math.isinf(idle[0].theta1):
             return None
         worth = idle[0].price / idle[0].theta1
         return (

@@ -6,6 +6,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Mapping
+from numbers import Real
 
 import numpy as np
 
@@ -55,8 +56,10 @@ def _given(domain: Domain, scale: Mapping[str, float]) -> FloatArray:
     for name, unit in scale.items():
         if name not in place:
             raise InputError(f"scale names {name!r}, which is not a column; the columns are {listed(domain.names)}.")
-        if not (isinstance(unit, (int, float)) and unit > 0.0 and math.isfinite(unit)):
+        if not (isinstance(unit, Real) and 0.0 < float(unit) < math.inf):
             raise InputError(f"scale[{name!r}]={unit!r} must be a positive number, what one unit of the feature is.")
+        if any(place[name] in menu.columns and not menu.metric for menu in domain.menus):
+            raise InputError(f"scale[{name!r}]={unit!r}: a switch of categories has no unit; set its price in the space.")
         spread[place[name]] = unit
     return spread
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, OutputWarning, UnsupportedError
 from tippingpoint.frames import Features
@@ -26,7 +26,7 @@ from tippingpoint.oracles.base import Oracle
 from tippingpoint.oracles.blackbox.run import Quest
 from tippingpoint.oracles.network.certificates import reason, shells
 from tippingpoint.oracles.network.certifying import DistanceCertifier, GateCertifier, Slopes, SteepnessCertifier
-from tippingpoint.oracles.network.coordinate import coordinate_oracle, serves
+from tippingpoint.oracles.network.coordinate import CrossingOracle, coordinate_oracle, serves
 from tippingpoint.oracles.network.crossing import Errors, land
 from tippingpoint.oracles.network.exploring import Explorer
 from tippingpoint.oracles.network.gates import Bounds, GateSearch, HiddenLayer
@@ -90,7 +90,7 @@ class NetworkJudgement(Judgement):
         low, high = (bound[:, 0] - x[:, j] for bound in domain.bounds(x, domain.free))
         chain_, entered = self._chain
         rest = self._rest
-        return coordinate_oracle(
+        oracle = coordinate_oracle(
             x,
             int(j),
             float(domain.price[j]),
@@ -101,6 +101,15 @@ class NetworkJudgement(Judgement):
             margin=rest.rounding,
             wrong=rest.values(np.arange(len(x)), rest.none(np.arange(len(x)))) >= 0.0,
         )
+        if isinstance(oracle, CrossingOracle):
+
+            def errs(rows: IntArray, steps: FloatArray) -> BoolArray:
+                places = x[rows]
+                places[:, j] += steps
+                return np.asarray(self._scored(rows, places) >= 0.0)
+
+            oracle.land(errs, low, high)
+        return oracle
 
     @cached_property
     def _chain(self) -> tuple[Chain, FloatArray] | None:
@@ -117,6 +126,15 @@ class NetworkJudgement(Judgement):
         still = Space(movable=[]).resolve(features.names)
         return Scores(self._module, self._reading.pushed, features.x, features.shape, still, self._device, self._search.batch)
 
+    def _scored(self, rows: IntArray, places: FloatArray) -> FloatArray:
+        """`v` of these samples at these places, by the module itself."""
+        found = np.empty(len(rows))
+        with torch.no_grad():
+            for part in blocks(len(rows), self._search.batch or self._rest.batch):
+                inputs = torch.from_numpy(places[part]).to(self._device, input_dtype(self._module))
+                found[part] = self._rest.ask(inputs.reshape(-1, *self._features.shape), rows[part]).double().cpu().numpy()
+        return found
+
     def _tried(self, domain: Domain) -> Oracle:
         """Where features jump a module is asked like any other model: gradients lead between the places there are."""
         search, reading, x = self._search, self._reading, self._features.x
@@ -126,17 +144,8 @@ class NetworkJudgement(Judgement):
                 " method='path', or a Space of numbers."
             )
 
-        def scores(rows: IntArray, places: FloatArray) -> FloatArray:
-            found = np.empty(len(rows))
-            with torch.no_grad():
-                for part in blocks(len(rows), search.batch or self._rest.batch):
-                    inputs = torch.from_numpy(places[part]).to(self._device, input_dtype(self._module))
-                    v = self._rest.ask(inputs.reshape(-1, *self._features.shape), rows[part])
-                    found[part] = v.double().cpu().numpy()
-            return found
-
         reason = "a network in a space of categories or whole numbers"
-        quest = Quest(scores, x, reading.loss, True, reading.kin, reason, None, search.seed, search.progress)  # noqa: FBT003
+        quest = Quest(self._scored, x, reading.loss, True, reading.kin, reason, None, search.seed, search.progress)  # noqa: FBT003
         now = self._rest.values(np.arange(len(x)), self._rest.none(np.arange(len(x))))
         setting = Setting(self._rest, reading.loss, now, domain.names, domain.unit)
         # What bounds the space in which everything moves freely bounds this one.

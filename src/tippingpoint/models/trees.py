@@ -17,7 +17,7 @@ from tippingpoint.models.affine import NotAffineError, fold
 Splits = list[tuple[int, FloatArray]]
 """Column, and thresholds of it, tree by tree."""
 
-ROUNDING = 8.0 * float(np.finfo(np.float32).eps)
+ROUNDING = 16.0 * float(np.finfo(float).eps)
 """How far beside a threshold, relative to the numbers it is computed from, a value is on its side for sure."""
 
 
@@ -35,19 +35,10 @@ def breakpoints(model: Any, features: Features, columns: IntArray) -> Mapping[in
 
 
 def _directly(model: Any, splits: Splits, features: Features) -> Splits | None:
-    """The last number that is not above a threshold, and the first that is; but for histograms, trees read float32."""
+    """The last number that is not above a threshold, and the first that is."""
     if getattr(model, "n_features_in_", -1) != features.x.shape[1]:
         return None
-    if hasattr(model, "_predictors"):
-        return [(j, np.concatenate((edges, np.nextafter(edges, np.inf)))) for j, edges in splits]
-    beside = []
-    for j, edges in splits:
-        near = edges.astype(np.float32)
-        above = near.astype(float) > edges
-        last = np.where(above, np.nextafter(near, np.float32(-np.inf)), near)
-        first = np.where(above, near, np.nextafter(near, np.float32(np.inf)))
-        beside.append((j, np.concatenate((last, first)).astype(float)))
-    return beside
+    return [(j, np.concatenate((edges, np.nextafter(edges, np.inf)))) for j, edges in splits]
 
 
 def _through(steps: Sequence[Any], model: Any, splits: Splits, features: Features) -> Splits | None:
@@ -91,12 +82,20 @@ def _order(model: Any) -> IntArray:
 
 
 def _of_tree(tree: Any) -> Iterator[tuple[int, FloatArray]]:
+    """Trees read float32: a number is above a threshold if the nearest float32 is, so from halfway to the next on."""
     for j in np.unique(tree.feature[tree.feature >= 0]):
-        yield int(j), np.asarray(tree.threshold[tree.feature == j], dtype=float)
+        edges = np.asarray(tree.threshold[tree.feature == j], dtype=float)
+        near = edges.astype(np.float32)
+        above = near.astype(float) > edges
+        last = np.where(above, np.nextafter(near, np.float32(-np.inf)), near).astype(float)
+        first = np.where(above, near, np.nextafter(near, np.float32(np.inf))).astype(float)
+        middle = 0.5 * (last + first)
+        yield int(j), np.concatenate((np.nextafter(middle, -np.inf), middle))
 
 
 def _of_histograms(predictors: list[Any], order: IntArray) -> Iterator[tuple[int, FloatArray]]:
     for predictor in predictors:
         nodes = predictor.nodes[(predictor.nodes["is_leaf"] == 0) & (predictor.nodes["is_categorical"] == 0)]
         for j in np.unique(nodes["feature_idx"]):
-            yield int(order[j]), np.asarray(nodes["num_threshold"][nodes["feature_idx"] == j], dtype=float)
+            edges = np.asarray(nodes["num_threshold"][nodes["feature_idx"] == j], dtype=float)
+            yield int(order[j]), edges[np.isfinite(edges)]  # what is missing is told apart by an infinite one

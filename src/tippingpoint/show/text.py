@@ -52,7 +52,9 @@ def headline(summary: Mapping[str, Any]) -> str:
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     what = {"zero_one": "error rate", GIVEN: GIVEN}.get(summary["loss"], f"{summary['loss']} risk")
     if summary["status"] == "features":
-        return f"What it takes to lift the {what} from {now} to {then} by moving one feature, and reweighting."
+        how = "by reweighting" if math.isinf(summary["theta1"]) else "by moving one feature"
+        also = "" if math.isinf(summary["theta1"]) or math.isinf(summary["theta2"]) else ", and reweighting"
+        return f"What it takes to lift the {what} from {now} to {then} {how}{also}."
     if summary["status"] == "already":
         if summary["current_risk"] >= summary["risk"]:
             return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
@@ -129,7 +131,8 @@ def _certificate(summary: Mapping[str, Any]) -> str:
 def _error(summary: Mapping[str, Any]) -> str:
     error = summary["standard_error"]
     if math.isnan(error):
-        return "not defined here: the threshold is the largest risk that can be reached"
+        reached = "can be reached" if summary["exact"] else "was found"
+        return f"not defined here: the threshold is the largest risk that {reached}"
     sample = f"{summary['effective_sample']:,.0f} effective of {summary['samples']:,} samples"
     return f"{number(error, 2)} (sampling, first order; {sample})"
 

@@ -15,6 +15,7 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.oracles.blackbox.asking import Asker
 from tippingpoint.oracles.blackbox.axes import Choice, Line, axes
+from tippingpoint.oracles.blackbox.scanning import HALVINGS, scan
 from tippingpoint.oracles.blackbox.surrogate import Slope, Surrogate, Table
 
 RUNGS = 36
@@ -31,9 +32,6 @@ PLANS = 4
 
 ROUNDINGS = (0.0, -0.5, 0.5)
 """How lines with steps are rounded, outwards, while the other lines make up for it."""
-
-HALVINGS = 8
-"""Bisections between a sample and an error of its own."""
 
 BALANCED = 3
 """Lines with steps that are tried as the one that makes up for the rounding of the others."""
@@ -110,6 +108,7 @@ class Searcher:
             if crossing:
                 self._shrink(moved)
         self._restart(rows)
+        scan(self._asker, self._lines, rows)
 
     def _restart(self, rows: IntArray) -> None:
         """Begin again from the places of samples drawn at random; what is found there is taken back as far as it goes."""
@@ -131,9 +130,10 @@ class Searcher:
             found, cost = (each[rows] for each in asker.atoms.cheapest())
             moved = np.flatnonzero(cost > 0.0)
             if not len(moved) or asker.left <= 0:
-                return
+                break
             self._cross(rows[moved], self._felt(rows[moved], found[moved], np.sqrt(cost[moved])))
             self._shrink(rows[moved])
+        scan(self._asker, self._lines, rows)
 
     def _felt(self, rows: IntArray, errors: FloatArray, distance: FloatArray) -> Surrogate:
         """The additive model around a place just short of a known error, from how far each line alone still has to go.

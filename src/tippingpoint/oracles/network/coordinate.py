@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,9 @@ STRETCH = 16.0
 
 NUDGE = 1e-6
 """Relative step into a stretch of errors on which no margin is passed."""
+
+NUDGES = 24
+"""Times that a point is moved out, twice as far each time, until the module errs there."""
 
 EQUAL = 1e-9
 """Relative difference of two numbers that would be equal but for rounding."""
@@ -226,6 +229,21 @@ class CrossingOracle(CoordinateOracle):
 
     def peak(self) -> Response:
         return self.respond(math.inf)
+
+    def land(self, errs: Callable[[IntArray, FloatArray], BoolArray], low: FloatArray, high: FloatArray) -> None:
+        """Show errors where the module itself errs: a little farther out, twice as much each time, while it does not.
+
+        Its numbers are coarser than these; costs are still those of the boundary.
+        """
+        rows = np.flatnonzero(~self._wrong & np.isfinite(self._distance))
+        nudge = NUDGE * (1.0 + np.abs(self._landing))
+        for _ in range(NUDGES):
+            rows = rows[~errs(rows, self._landing[rows])] if len(rows) else rows
+            if not len(rows):
+                return
+            further = self._landing[rows] + np.sign(self._landing[rows]) * nudge[rows]
+            self._landing[rows] = np.clip(further, low[rows], high[rows])
+            nudge[rows] *= 2.0
 
     def _steps(self, price: float, rows: IntArray, lift: FloatArray) -> FloatArray:
         return self._landing[rows]
