@@ -42,8 +42,10 @@ class Logistic(Loss):
         return np.asarray(expit(v) * expit(-v))
 
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
-        reaches = []
+        reaches = list(push.corners(lambda shift: 0.5 * price * expit(v + shift)))
         for piece in push.pieces():
+            if not piece.compliance.any():
+                continue  # nothing gives way: its only place is a corner, or the limit
             shift = piece.anchor
             for root in _sigmoid_fixed_points(0.5 * price * piece.compliance, -(v + shift)):
                 reaches.append(piece.reach(shift + root))  # noqa: PERF401  # two loops read better than one comprehension

@@ -9,7 +9,7 @@ all of a linear model's high-dimensional geometry is in the *pieces* of that one
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,6 +84,22 @@ class Piece:
         )
 
 
+@dataclass(frozen=True)
+class Stretches:
+    """All the pieces of the curves, one row each; `end` is the multiplier at which they do."""
+
+    low: FloatArray
+    high: FloatArray
+    multiplier: FloatArray
+    cost: FloatArray
+    compliance: FloatArray
+    end: FloatArray
+
+    def pieces(self) -> Iterator[Piece]:
+        for k in range(len(self.low)):
+            yield Piece(self.low[k], self.high[k], self.multiplier[k], self.cost[k], self.compliance[k])
+
+
 class Push(ABC):
     """The curve `t(μ)` of every sample."""
 
@@ -126,6 +142,13 @@ class Push(ABC):
             reach = piece.reach(push)
             found = reach.where(np.isfinite(reach.push) & np.isinf(found.cost), found)
         return found
+
+    def corners(self, marginal: Callable[[FloatArray], FloatArray]) -> Sequence[Reach]:
+        """Places between jumps at which a gain is best: half its slope there lies between the multipliers of the two.
+
+        `marginal` is that half slope as a function of the push. Without jumps there are none but the limit.
+        """
+        return ()
 
     def meets(self, price: float, offset: FloatArray) -> Sequence[Reach]:
         """Every `t` at which `price·(offset + t) = μ(t)` can be the best place of a quadratic gain."""
@@ -251,14 +274,14 @@ class BoxPush(Push):
         )
 
     def pieces(self) -> Iterator[Piece]:
-        yield from self._sorted
+        return self._stretches.pieces()
 
     @cached_property
-    def _sorted(self) -> list[Piece]:
+    def _stretches(self) -> Stretches:
         none = np.zeros((len(self._room), 0))
         return self._merged(none, none, none)
 
-    def _merged(self, jumps: FloatArray, shifts: FloatArray, costs: FloatArray) -> list[Piece]:
+    def _merged(self, jumps: FloatArray, shifts: FloatArray, costs: FloatArray) -> Stretches:
         """The stretches between events: features that reach their bounds, and jumps at these multipliers."""
         n, d = self._room.shape
         breaks = np.concatenate((self._room / self._rates, jumps), axis=1)
@@ -269,29 +292,24 @@ class BoxPush(Push):
         # Summed from the stiff end, so that no small remainder is left over from a difference.
         compliance = np.concatenate((np.cumsum(given[:, ::-1], axis=1)[:, ::-1], np.zeros((n, 1))), axis=1)
         leaps, paid = (_in_order(order, np.zeros((n, d)), jump) for jump in (shifts, costs))
-        low, cost = np.zeros(n), np.zeros(n)
-        pieces = []
-        events = order.shape[1]
-        for k in range(events + 1):
-            start = breaks[:, k]
-            end = breaks[:, k + 1] if k < events else np.full(n, np.inf)
-            with np.errstate(invalid="ignore"):
-                span = end - start
-                gives = compliance[:, k] > 0.0
-                high = low + np.where(gives, compliance[:, k] * span, 0.0)
-                # Between two jumps at one multiplier nobody stops: what is best lies at either end.
-                passing = (span == 0.0) & ~gives if k else np.zeros(n, dtype=bool)
-                pieces.append(Piece(np.where(passing, np.nan, low), high, start, cost, compliance[:, k]))
-                cost = cost + np.where(gives, (high - low) * (start + end), 0.0)
-            if k == events:
-                break
-            low = np.where(np.isfinite(end), high + leaps[:, k], np.inf)
-            cost = cost + paid[:, k]
-            live = np.isfinite(low)
-            if not live.any():
-                break
-            low, cost = np.where(live, low, np.nan), np.where(live, cost, np.nan)
-        return pieces
+        start, end = breaks, np.concatenate((breaks[:, 1:], np.full((n, 1), np.inf)), axis=1)
+        gives, here = compliance > 0.0, np.isfinite(start)
+        with np.errstate(invalid="ignore"):
+            span = np.where(here, end - start, 0.0)
+            grows = np.where(gives & here, compliance * span, 0.0)
+            spends = np.where(np.isfinite(end) & (grows > 0.0), grows * (start + end), 0.0)
+        none = np.zeros((n, 1))
+        low = np.concatenate(
+            (none, np.cumsum(np.where(np.isfinite(grows[:, :-1]), grows[:, :-1], 0.0) + leaps, axis=1)), axis=1
+        )
+        cost = np.concatenate((none, np.cumsum(spends[:, :-1] + paid, axis=1)), axis=1)
+        # Between two jumps at one multiplier nobody stops: what is best lies at either end.
+        passing = (span == 0.0) & ~gives
+        passing[:, 0] = False
+        low, cost = np.where(here, low, np.nan), np.where(here, cost, np.nan)
+        high, first = low + grows, np.where(passing, np.nan, low)
+        live = int(here.any(axis=0).sum())
+        return Stretches(*(np.ascontiguousarray(each[:, :live].T) for each in (first, high, start, cost, compliance, end)))
 
 
 def _in_order(order: IntArray, features: FloatArray, jumps: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from below; every departure from the envelope's choice adds its *reduced cost* t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
 from tippingpoint.core.envelope import envelope, undominated
-from tippingpoint.push.curve import BoxPush, Piece, Reach
+from tippingpoint.push.curve import BoxPush, Reach, Stretches
 
 PROVED = 1e-12
 """Relative gap at which a purchase counts as the cheapest."""
@@ -156,15 +156,37 @@ class MixedPush(BoxPush):
         cost = free.cost + self._costs.sum(axis=1)
         return Reach(self.limit, cost, np.maximum(free.multiplier, last), free.compliance)
 
-    def meets(self, price: float, offset: FloatArray) -> Sequence[Reach]:
-        """On every stretch; where nothing gives way on one, its only place."""
+    def corners(self, marginal: Callable[[FloatArray], FloatArray]) -> Sequence[Reach]:
+        curves = self._stretches
+        slope = marginal(curves.low)
+        with np.errstate(invalid="ignore"):
+            fits = (curves.compliance == 0.0) & (slope >= curves.multiplier * (1.0 - PROVED))
+            fits &= slope <= curves.end * (1.0 + PROVED)
+        row, stretch = np.nonzero(fits.T)
+        rank = np.arange(len(row)) - np.searchsorted(row, row)
         found = []
+        for k in range(int(rank.max(initial=-1)) + 1):
+            here = rank == k
+            place = stretch[here], row[here]
+            push, cost, multiplier = (np.full(len(self._room), np.nan) for _ in range(3))
+            push[row[here]], cost[row[here]], multiplier[row[here]] = (
+                each[place] for each in (curves.low, curves.cost, curves.multiplier)
+            )
+            found.append(Reach(push, cost, multiplier, np.zeros(len(push))))
+        return found
+
+    def meets(self, price: float, offset: FloatArray) -> Sequence[Reach]:
+        """On every stretch that gives way, at the corners of those that do not, and at the limit."""
+        found = list(self.corners(lambda push: price * (offset + push)))
         for piece in self.pieces():
+            if not piece.compliance.any():
+                continue
             room = 1.0 - price * piece.compliance
             with np.errstate(divide="ignore", invalid="ignore"):
                 multiplier = price * (offset + piece.anchor) / room
-                push = np.where(room > 0.0, piece.anchor + piece.compliance * multiplier, np.nan)
-            found.append(piece.reach(np.where(piece.compliance > 0.0, push, piece.low)))
+                gives = (room > 0.0) & (piece.compliance > 0.0)
+                push = np.where(gives, piece.anchor + piece.compliance * multiplier, np.nan)
+            found.append(piece.reach(push))
         return [*found, self.to_limit()] if np.isfinite(self.limit).any() else found
 
     def to(self, push: FloatArray) -> Reach:
@@ -244,11 +266,8 @@ class MixedPush(BoxPush):
         """How many menus there are."""
         return len(self._offers)
 
-    def pieces(self) -> Iterator[Piece]:
-        yield from self._jumping
-
     @cached_property
-    def _jumping(self) -> list[Piece]:
+    def _stretches(self) -> Stretches:
         return self._merged(self._breaks, self._shifts, self._costs)
 
     def _free(self, rows: IntArray, push: FloatArray) -> Reach:
