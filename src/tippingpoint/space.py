@@ -6,6 +6,7 @@ A `Space` is what a user says; `tippingpoint.resolving` makes of it, and of the 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
@@ -41,6 +42,9 @@ TAIL = 0.01
 
 SHOWN = 6
 """Categories that a table of a space names."""
+
+WIDEST = 60
+"""Letters that their names may take."""
 
 AS_GIVEN = "as given"
 """What a table of a space says where columns have a number each, in their order."""
@@ -244,8 +248,9 @@ class Space:
     def _values_of(self, name: str) -> str:
         values = self.categories.get(name, self.one_hot.get(name))
         if values is not None:
-            shown = ", ".join(str(value) for value in list(values)[:SHOWN])
-            return shown if len(values) <= SHOWN else f"{shown}, … ({len(values)})"
+            joined = " ".join(", ".join(str(value) for value in list(values)[:SHOWN]).split())
+            shown = textwrap.shorten(joined, WIDEST, placeholder="")
+            return joined if shown == joined and len(values) <= SHOWN else f"{shown.rstrip(',')}, … ({len(values)})"
         if self.kind.get(name) in ("categorical", "ordinal"):
             return "as observed"
         text = _between(_one_of(self.lower, name, -math.inf), _one_of(self.upper, name, math.inf))

@@ -167,6 +167,8 @@ def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDis
         if last < len(order):
             split = int(order[last])
             part = (wanted - (float(reached[last - 1]) if last else 0.0)) / float(heights[split])
+            if part >= 1.0:  # it goes over as a whole: nothing is left to be split off
+                goes_right[split], part = True, 0.0
     lift = np.where(goes_right, right.response.lift, left.response.lift)
     cost = np.where(goes_right, right.response.cost, left.response.cost)
     sample: IntArray = np.arange(len(base), dtype=np.intp)
