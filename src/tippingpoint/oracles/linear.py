@@ -27,6 +27,9 @@ from tippingpoint.oracles.crossing import CrossingOracle
 from tippingpoint.oracles.geometry import Rows, Score, ScoreGeometry
 from tippingpoint.push import Push
 
+KEPT = 4
+"""Chunks of curves that are kept from one price to the next: up to 40 megabytes each, whatever the size of the data."""
+
 FAR = 1e10
 """How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
 
@@ -56,6 +59,7 @@ class LinearOracle(Oracle):
         self._geometry = ScoreGeometry(x, score, domain)
         self._sides = _sides(y, scores, loss, both=self._geometry.bounded)
         self._losses = loss.value(self._sides[0].v)
+        self._kept: dict[tuple[int, int], Push] = {}
         self.exact = not self._geometry.rounds
         how = "closed form" if self.exact else "fine steps rounded, and bounded by letting them move freely"
         self.certificate = f"{how}: {loss.label} loss of a linear score"
@@ -145,8 +149,19 @@ class LinearOracle(Oracle):
 
     def _answer(self, price: float, rows: Rows) -> Answer:
         """The best of staying and of all candidates, on all sides."""
-        sides = [whole.of(rows) for whole in self._sides]
-        return Answer.best(price, [(side, self._geometry.push(rows, side.direction)) for side in sides])
+        return Answer.best(price, [(whole.of(rows), self._curve(rows, k)) for k, whole in enumerate(self._sides)])
+
+    def _curve(self, rows: Rows, side: int) -> Push:
+        """The curves of some rows on one side; where features jump, kept for the next price as far as memory should go."""
+        direction = self._sides[side].direction[rows]
+        if not self._geometry.mixed or not isinstance(rows, slice):
+            return self._geometry.push(rows, direction)
+        if (rows.start, side) not in self._kept:
+            curve = self._geometry.push(rows, direction)
+            if len(self._kept) >= KEPT:
+                return curve
+            self._kept[rows.start, side] = curve
+        return self._kept[rows.start, side]
 
     def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Direction and length of the push of samples that escaped with this lift."""
@@ -162,9 +177,8 @@ class LinearOracle(Oracle):
 
     def _pushes(self) -> Iterator[tuple[slice, Side, Push]]:
         for rows in self._geometry.chunks(len(self._losses)):
-            for whole in self._sides:
-                side = whole.of(rows)
-                yield rows, side, self._geometry.push(rows, side.direction)
+            for k, whole in enumerate(self._sides):
+                yield rows, whole.of(rows), self._curve(rows, k)
 
 
 def linear_oracle(
