@@ -490,3 +490,19 @@ def test_a_network_in_a_mixed_space_is_bounded_from_below_by_the_space_in_which_
     assert 0.2 * exact.value < found.lower <= exact.value * (1.0 + 1e-9)
     assert exact.value * (1.0 - 1e-9) <= found.value <= 1.02 * exact.value
     assert "two-sided" in str(found)
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "cross_entropy"])
+def test_a_networks_features_move_only_the_way_they_may(loss: str) -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    space = tp.Space(direction={"a": "up", "b": "down"}, lower={"c": -1.95})
+    risk = 0.5 if loss == "zero_one" else 1.2
+    result = tp.stability(NET, frame, Y, risk, loss=loss, space=space, scale="raw", **ASKED)
+    q = result.sensitive
+    now = frame.loc[q["row"]].reset_index(drop=True)
+    assert (q["a"] >= now["a"] - 1e-6).all()
+    assert (q["b"] <= now["b"] + 1e-6).all()
+    assert (q["c"] >= -1.95).all()
+    assert (q["a"] > now["a"]).any()
+    free = tp.stability(NET, frame, Y, risk, loss=loss, scale="raw", **ASKED)
+    assert result.value >= free.lower, "less freedom never makes a model less stable"
