@@ -253,6 +253,14 @@ def test_a_loss_of_ones_own_is_a_function_of_outputs_and_targets() -> None:
     assert brier(model.predict_proba(q[x.columns]), truth) == pytest.approx(q["loss"].to_numpy(), abs=1e-12)
 
 
+def test_a_score_of_exactly_zero_means_the_first_class() -> None:
+    """As scikit-learn predicts it: right for the first class, wrong for the second."""
+    x = pd.DataFrame({"a": [-1.0, 0.0, 0.0, 1.0]})
+    y = np.array([0, 0, 1, 1])
+    profile = tp.profile(lambda rows: rows["a"].to_numpy(), x, y, output="score")
+    assert profile.oracle.losses.tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
 def test_several_classes_and_their_cross_entropy_are_searched() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 120)

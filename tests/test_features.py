@@ -273,6 +273,20 @@ def nearest_error(model: Any, x: pd.DataFrame, y: Any, name: str) -> FloatArray:
     return near
 
 
+def test_a_tree_along_steps_too_fine_to_be_counted_is_searched_and_stays_on_them() -> None:
+    """Places beside a threshold are no whole numbers: trying those alone would find nothing, and call that exact."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"dollars": rng.integers(0, 5000, 80)})
+    y = (x["dollars"].to_numpy() + rng.normal(0.0, 300.0, 80) > 2500).astype(int)
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(x, y)
+    space = tp.Space(kind={"dollars": "integer"}, price=1e-6)
+    found = tp.feature_stability(model, x, y, 0.4, space=space, scale="raw", theta1=1.0, theta2=INF)
+    assert not found["dollars"].exact
+    assert math.isfinite(found["dollars"].value)
+    moved = found.result("dollars").sensitive["dollars"]
+    assert (moved == moved.round()).all()
+
+
 def test_a_regression_tree_is_exact_along_a_column() -> None:
     x, _ = data(80)
     y = x["a"].to_numpy() ** 2 + 0.3 * np.random.default_rng(0).normal(size=80)
