@@ -261,9 +261,10 @@ class Searcher:
                 if self._asker.left <= 0:
                     return
                 stepped = chosen.with_steps(multiplier, outwards)
+                rest = stepped.reaching(needed) if stepped.sliding else multiplier
                 if stepped.sliding:
-                    self._approach(rows, stepped, stepped.reaching(needed))
-                for places in stepped.balanced(needed, BALANCED):
+                    self._approach(rows, stepped, rest)
+                for places in stepped.balanced(rest, needed, BALANCED):
                     self._asker.ask(rows, places)
             if not chosen.stepping:
                 self._approach(rows, chosen, multiplier)

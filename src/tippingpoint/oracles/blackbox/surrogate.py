@@ -217,27 +217,25 @@ class Surrogate:
                 slopes.append(part)
         return Surrogate(self.start, self.home, slopes, self.tables)
 
-    def balanced(self, push: FloatArray, most: int) -> Iterator[FloatArray]:
-        """Places at which one of the pinned lines makes up for what the others miss, or takes back what they overdo.
+    def balanced(self, multiplier: FloatArray, push: FloatArray, most: int) -> Iterator[FloatArray]:
+        """Places at which one of the pinned lines makes up for what the others miss of a push, or takes back what they overdo.
 
-        For every row the cheapest first, as far as the model is right.
+        The lines that are not pinned are where they go at these multipliers. For every row the cheapest first, as far as the
+        model is right.
         """
-        pins = [pin for pin in self.slopes if isinstance(pin, Pin) and isinstance(pin.part, Slope)]
-        total = np.sum([part.best(push)[1] for part in self._parts], axis=0)
-        spent = [pin.part.line.price * np.square(pin.where - pin.part.home) for pin in pins if isinstance(pin.part, Slope)]
-        moved, costs = list[FloatArray](), list[FloatArray]()
-        for pin, mine in zip(pins, spent, strict=True):
-            if isinstance(pin.part, Slope):
-                line = pin.part.line
-                moved.append(line.towards(self.home, pin.part.reaching(push - (total - pin.change)), OUTWARDS))
-                costs.append(line.price * np.square(moved[-1] - pin.part.home) - mine)
+        pins = [(pin, pin.part) for pin in self.slopes if isinstance(pin, Pin) and isinstance(pin.part, Slope)]
         if not pins:
             return
+        total, moved, costs = self.push(multiplier), list[FloatArray](), list[FloatArray]()
+        for pin, slope in pins:
+            wish = slope.reaching(push - (total - pin.change))
+            moved.append(slope.line.towards(self.home, wish, OUTWARDS))
+            costs.append(slope.line.price * (np.square(moved[-1] - slope.home) - np.square(pin.where - slope.home)))
         order = np.argsort(np.array(costs), axis=0, kind="stable")
-        at_rest = self.respond(push)
+        before = self.respond(multiplier)
         for rank in range(min(most, len(pins))):
-            places = at_rest.copy()
-            for k, pin in enumerate(pins):
+            places = before.copy()
+            for k, (pin, _) in enumerate(pins):
                 here = np.flatnonzero(order[rank] == k)
                 part = places[here]
                 pin.put(part, self.home[here], moved[k][here])
