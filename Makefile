@@ -27,7 +27,7 @@ $(CORE)/installed: pyproject.toml constraints.txt
 
 $(DEV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DEV)
-	$(DEV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,polars,parquet,torch]'
+	$(DEV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
 	@touch $@
 
 clean:

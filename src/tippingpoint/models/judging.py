@@ -57,7 +57,9 @@ class Judgement(ABC):
 
 def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], budget: int | None = None) -> Judgement:
     """The judgement of this model by this loss; `budget` is for those who count calls, and only for them."""
-    steps, last = _steps(model)
+    steps, last = _steps(_unwrapped(model))
+    if offers_module(last):
+        last, loss, search = _offered(last, features if steps is None else None, loss, search)
     if is_module(last):
         from tippingpoint.models.modules import asked, folded
         from tippingpoint.models.networks import NetworkJudgement
@@ -102,6 +104,25 @@ def is_module(model: Any) -> bool:
     """Whether a model is a PyTorch module; PyTorch is not imported to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def offers_module(model: Any) -> bool:
+    """Whether a model is an estimator around a module that says so (`as_module`), and is not linear, which is exact anyway."""
+    return callable(getattr(model, "as_module", None)) and not hasattr(model, "coef_")
+
+
+def _offered(
+    estimator: Any, features: Features | None, loss: Any, search: Mapping[str, Any]
+) -> tuple[Any, Any, Mapping[str, Any]]:
+    """The module of an estimator, the loss it is judged by, and how it is searched: with the estimator's own labels."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if features is not None and names is not None and list(map(str, names)) != list(features.names):
+        raise InputError("the columns of X are not those that the model was fitted to, in their order; reorder X.")
+    classes = getattr(estimator, "classes_", None)
+    module = estimator.as_module()
+    if classes is None:
+        return module, "squared" if loss is None else loss, search
+    return module, loss, {"classes": classes.tolist(), **search}
 
 
 def encoded_by(model: Any, names: Any) -> dict[str, list[Any]]:

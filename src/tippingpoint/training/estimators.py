@@ -1,0 +1,106 @@
+"""The estimators: three objectives, for classes and for numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from tippingpoint.training.bases import Classifier, Regressor, Trained
+from tippingpoint.training.inputs import check_price, check_whole, moving_columns
+from tippingpoint.training.objectives import AdversarialRisk, Losses, Objective, TiltedRisk
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Adversarial(Trained):
+    """`min E[sup_z ℓ(z) - γ ‖z - x‖²]`: adversarial training, after Sinha, Namkoong and Duchi.
+
+    Parameters
+    ----------
+    gamma
+        Price of a squared unit moved: small means a strong adversary, `inf` none.
+    features
+        The columns that may move, by name or position; None for all. With one or few this is *targeted* adversarial training.
+    inner_steps
+        Steps of the search for every sample's worst place.
+    """
+
+    gamma: float = 1.0
+    features: Sequence[str | int] | None = None
+    inner_steps: int = 20
+
+    tuned: ClassVar[str | None] = "gamma"
+
+    def _check(self) -> None:
+        super()._check()
+        check_price("gamma", self.gamma)
+        check_whole("inner_steps", self.inner_steps)
+
+    def _objective(self, losses: Losses) -> Objective:
+        columns = moving_columns(self.features, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        mask = None if columns is None else torch.zeros(self.n_features_in_, dtype=torch.float32, device=self.device)
+        if mask is not None:
+            mask[columns] = 1.0
+        return AdversarialRisk(losses, float(self.gamma), mask, int(self.inner_steps))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Tilted(Trained):
+    """`min t log E[exp(ℓ/t)]`: tilted empirical risk minimisation, after Li, Beirami, Sanjabi and Smith.
+
+    Parameters
+    ----------
+    t
+        Temperature: small leans towards the worst samples, `inf` is the mean. In batches the value is of the batch, which
+        leans less than the whole; the default is all rows at once.
+    """
+
+    t: float = 1.0
+
+    tuned: ClassVar[str | None] = "t"
+
+    def _check(self) -> None:
+        super()._check()
+        check_price("t", self.t)
+
+    def _objective(self, losses: Losses) -> Objective:
+        return TiltedRisk(losses, float(self.t))
+
+
+class ERMClassifier(Classifier):
+    """`min E[ℓ]`, the cross-entropy: empirical risk minimisation. Parameters and attributes are those of `Trained`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> from tippingpoint.training import ERMClassifier
+    >>> X, y = tp.datasets.toy()
+    >>> model = ERMClassifier("linear", max_iter=500, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+
+class ERMRegressor(Regressor):
+    """`min E[ℓ]`, the squared or absolute error: empirical risk minimisation. Parameters as in `Trained` and `Regressor`."""
+
+
+class AdversarialTrainingClassifier(Adversarial, Classifier):
+    """`min E[sup_z ℓ(z) - γ ‖z - x‖²]`, the cross-entropy. Parameters as in `Adversarial` and `Trained`."""
+
+
+class AdversarialTrainingRegressor(Adversarial, Regressor):
+    """`min E[sup_z ℓ(z) - γ ‖z - x‖²]`, the squared or absolute error. Parameters as in `Adversarial`, `Regressor`, `Trained`.
+
+    With the squared error the gain is unbounded where `γ` is at most the squared slope; training then says so.
+    """
+
+
+class TiltedERMClassifier(Tilted, Classifier):
+    """`min t log E[exp(ℓ/t)]`, the cross-entropy. Parameters as in `Tilted` and `Trained`."""
+
+
+class TiltedERMRegressor(Tilted, Regressor):
+    """`min t log E[exp(ℓ/t)]`, the squared or absolute error. Parameters as in `Tilted`, `Regressor` and `Trained`."""
