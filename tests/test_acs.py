@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import tippingpoint as tp
-from tippingpoint.datasets.acs import INCOME
 
+INCOME = "acs2018_income_ca.csv.gz"
 NUMBERS = ["AGEP", "WKHP", "SCHL"]
 CATEGORIES = ["SEX", "COW", "MAR", "RELP", "RAC1P"]
 PAPER: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}

@@ -300,7 +300,19 @@ def test_the_papers_algorithm_comes_near_the_threshold_and_is_never_better(loss:
     assert 0.0 == paper.lower < paper.value
     path = tp.stability(NET, X, y, risk, **asked)
     assert path.lower <= path.value <= paper.value * (1.0 + 1e-6)
-    assert path.trace == ()
+    assert len(path.trace) == path.evaluations
+    assert path.trace[-1] == pytest.approx(risk, rel=1e-6)
+
+
+@pytest.mark.parametrize("divergence", ["kl", "chi2"])
+def test_the_papers_prices_reach_an_error_rate_and_the_same_stability(divergence: str) -> None:
+    asked: dict[str, Any] = {"loss": "zero_one", **ASKED, "divergence": divergence}
+    paper = tp.stability(NET, X, Y, 0.5, method="paper", epochs=400, price_rate=0.02, **asked)
+    path = tp.stability(NET, X, Y, 0.5, **asked)
+    assert paper.trace[-1] == pytest.approx(0.5, abs=0.02)
+    assert paper.value == pytest.approx(path.value, rel=1e-9)
+    with pytest.raises(tp.InputError, match="inner_steps=3 has no effect with the 0/1 loss"):
+        tp.stability(NET, X, Y, 0.5, method="paper", inner_steps=3, **asked)
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "zero_one", "squared"])

@@ -69,7 +69,8 @@ class Status(str, Enum):
 class Solution:
     """The maximum, bracketed: `left` has risk at most `r`, `right` at least; `share` of `right` mixed in gives `r`.
 
-    Where the threshold is out of reach there is nothing to show: `left` and `right` are the data as they are.
+    Where the threshold is out of reach there is nothing to show: `left` and `right` are the data as they are. `risks` are those
+    met on the way, one an evaluation.
     """
 
     status: Status
@@ -78,6 +79,7 @@ class Solution:
     share: float
     lower: float
     evaluations: int
+    risks: tuple[float, ...] = ()
 
 
 def solve(problem: Problem) -> Solution:
@@ -149,11 +151,13 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
     noise = 0.1 * TOLERANCE * problem.wanted
     price = _first_price(problem, rest, ceiling)
     lower, share, width, last, widths = 0.0, 0.0, math.inf, math.inf, [math.inf, math.inf]
+    risks: list[float] = []
     del rest  # of the size of the data, like every evaluation: hold no more of them than are needed
     for evaluations in range(1, EVALUATIONS + 1):
         point = problem.evaluate(price)
+        risks.append(problem.risk + point.excess)
         if abs(point.excess) <= noise:
-            return Solution(Status.ATTAINED, point, point, 0.0, point.value, evaluations)
+            return Solution(Status.ATTAINED, point, point, 0.0, point.value, evaluations, tuple(risks))
         if point.excess < 0.0:
             left = point
         else:
@@ -162,7 +166,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
             price = _outward(point, ceiling)
             if price <= point.price:  # as close to the ceiling as numbers go, and the risk is still too low
                 right = problem.escaped(point)
-                return Solution(Status.ATTAINED, left, right, _share(left, right), left.value, evaluations)
+                return Solution(Status.ATTAINED, left, right, _share(left, right), left.value, evaluations, tuple(risks))
             last = point.excess
             continue
         lower = max(left.value, right.value)
@@ -170,7 +174,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
         upper = (1.0 - share) * left.cost + share * right.cost
         width = right.price - left.price
         if upper - lower <= TOLERANCE * upper or width <= 2.0 * np.spacing(right.price):
-            return Solution(Status.ATTAINED, left, right, share, lower, evaluations)
+            return Solution(Status.ATTAINED, left, right, share, lower, evaluations, tuple(risks))
         trust = abs(point.excess) <= 0.25 * abs(last)
         widths, last = [widths[-1], width], point.excess
         price = _inward(problem, left, right, point, trust=trust, stalled=width > 0.5 * widths[0] and not trust)
@@ -179,7 +183,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
             f"risk={problem.risk:g} is within reach, but no price h up to {left.price:g} gets there; bring losses and prices to"
             " comparable sizes."
         )
-    return Solution(Status.ATTAINED, left, right, share, lower, EVALUATIONS)
+    return Solution(Status.ATTAINED, left, right, share, lower, EVALUATIONS, tuple(risks))
 
 
 def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:

@@ -81,10 +81,10 @@ class SensitiveDistribution:
     @cached_property
     def mass(self) -> FloatArray:
         """Probability of each atom under Q*."""
-        return self._origin * self.weight
+        return self.origin * self.weight
 
     @cached_property
-    def _origin(self) -> FloatArray:
+    def origin(self) -> FloatArray:
         """Base probability that each atom comes from."""
         return self.base[self.sample] * self.share
 
@@ -113,7 +113,7 @@ class SensitiveDistribution:
     @property
     def moved_share(self) -> float:
         """Share of the data that moves at all."""
-        return total(self._origin, self.cost > 0.0)
+        return total(self.origin, self.cost > 0.0)
 
     @property
     def effective_share(self) -> float:
@@ -134,13 +134,13 @@ class SensitiveDistribution:
     @property
     def corruption_excess(self) -> float:
         """`Σ p ℓ(z*) - Σ p ℓ(ẑ)`: excess risk from moving."""
-        return total(self._origin, self.lift)
+        return total(self.origin, self.lift)
 
     @property
     def reweighting_excess(self) -> float:
         """`Σ p w ℓ(z*) - Σ p ℓ(z*)`: excess risk from reweighting what has moved."""
         present = total(self.base, self.losses)
-        return total(self._origin * self.change, (self.losses[self.sample] - present) + self.lift)
+        return total(self.origin * self.change, (self.losses[self.sample] - present) + self.lift)
 
 
 def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDistribution:

@@ -1,12 +1,16 @@
-"""Data sets to try things on."""
+"""Data sets to try things on; those that are read come from a directory that you name, and nothing is downloaded."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tippingpoint.datasets.acs import acs_income
+from tippingpoint.datasets.acs import acs_income, acs_pubcov
+from tippingpoint.datasets.clouds import toy
+from tippingpoint.datasets.covid import covid19_brazil
+from tippingpoint.datasets.encodings import RACES
+from tippingpoint.datasets.task import Task
 
-__all__ = ["acs_income", "breast_cancer"]
+__all__ = ["RACES", "Task", "acs_income", "acs_pubcov", "breast_cancer", "covid19_brazil", "toy"]
 
 
 def breast_cancer() -> tuple[Any, Any]:

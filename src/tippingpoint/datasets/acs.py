@@ -1,110 +1,74 @@
-"""The American Community Survey, as the paper's experiments encode it: 76 columns for income."""
+"""The American Community Survey of 2018, as the paper's experiments encode it: income, and public health coverage."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import os
 
-import numpy as np
-
-from tippingpoint.errors import InputError
-
-INCOME = "acs2018_income_ca.csv.gz"
-"""The ACSIncome task of California, 2018, with a 0/1 column LABEL."""
-
-OCCUPATIONS = {
-    "MGR": (0, 4),
-    "BUS": (5, 7),
-    "FIN": (8, 9),
-    "CMM": (10, 12),
-    "ENG": (13, 15),
-    "SCI": (16, 19),
-    "CMS": (20, 20),
-    "LGL": (21, 21),
-    "EDU": (22, 25),
-    "ENT": (26, 29),
-    "MED": (30, 35),
-    "HLS": (36, 36),
-    "PRT": (37, 39),
-    "EAT": (40, 41),
-    "CLN": (42, 42),
-    "PRS": (43, 46),
-    "SAL": (47, 49),
-    "OFF": (50, 59),
-    "FFF": (60, 61),
-    "CON": (62, 67),
-    "EXT": (68, 69),
-    "RPR": (70, 76),
-    "PRD": (77, 89),
-    "TRN": (90, 97),
-    "MIL": (98, 98),
-    "none": (99, 99),
-}
-"""Occupation groups, by the first two digits of the Census code."""
-
-LEFT_OUT = "LGL"
-"""The occupation without a column of its own, so that there are 76."""
-
-LEVELS = {
-    "Lg": ("MGR", "BUS", "FIN", "LGL", "EDU", "ENT"),
-    "Semi": ("CMM", "ENG", "SCI", "CMS", "MED", "HLS", "PRS", "SAL", "OFF", "RPR", "PRD"),
-}
-"""Coarse levels of occupation; all others are "Non"."""
-
-ONE_HOT = {"MAR": range(1, 6), "RELP": range(18), "RAC1P": range(1, 10), "COW": range(1, 10)}
-"""Columns that become one column a code."""
-
-DEGREES = (21, 17, 22)
-"""Years of schooling with an indicator of their own: bachelor, some college, master."""
+from tippingpoint.datasets.census import ACS_INCOME, ACS_PUBCOV, YEAR, Question, read_people
+from tippingpoint.datasets.encodings import encode, groups, labels, numeric, one_hot
+from tippingpoint.datasets.task import Task
 
 
-def acs_income(directory: str | Path) -> tuple[Any, Any]:
-    """Income of Californians in 2018: does a person earn more than 50,000 dollars? 89,958 people × 76 columns.
+def acs_income(directory: str | os.PathLike[str], state: str = "CA", *, check: bool = True) -> Task:
+    """Income of those who work, in 2018: does a person earn more than 50,000 dollars? 76 columns.
 
-    Numbers are as the Census gives them; standardise SEX, AGEP, WKHP and SCHL as you see fit. Nothing is downloaded.
+    Numbers are as the Census gives them; standardise the columns `numeric` as you see fit. Nothing is downloaded.
 
     Parameters
     ----------
     directory
-        Where the file `acs2018_income_ca.csv.gz` is, or its folder `acs`.
+        Where the people of the state are. Taken is the first of these, in the directory, its folder `acs` or folktables' own
+        `2018/1-Year`: the Census' person file, as `psam_p06.csv` (or `.csv.gz`, or in `csv_pca.zip`), of which the people of
+        the task are selected; the task of folktables, as `acs2018_income_ca.csv.gz` with a column LABEL; files of several
+        states, `acs2018_income_other_states.csv.gz` and `acs2018_pums_14_small_states.csv.gz`.
+    state
+        Two letters.
+    check
+        Whether there must be as many people as in the task of 2018, where their number is known. False accepts what is
+        there, such as a file of another year with the same codes.
 
     Returns
     -------
-    X, y
-        A pandas frame of floats and a series of 0 and 1.
+    Task
+        Unpacks as `X, y`.
+
+    Notes
+    -----
+    Who is in the task, as in folktables: over 16 years, an income over 100 dollars, hours of work, a weight of at least 1.
     """
-    import pandas as pd
-
-    table = pd.read_csv(_found(directory, INCOME))
-    missing = [name for name in ("SEX", "AGEP", "WKHP", "SCHL", "OCCP", "LABEL", *ONE_HOT) if name not in table]
-    if missing:
-        raise InputError(f"{INCOME} in {str(directory)!r} lacks the column {missing[0]!r}; it is not the ACSIncome task.")
-    group = _occupations(table["OCCP"].to_numpy() // 100)
-    columns: dict[str, Any] = {name: table[name] for name in ("SEX", "AGEP", "WKHP")}
-    columns |= {f"{name}_{code}": table[name] == code for name, codes in ONE_HOT.items() for code in codes}
-    columns |= {f"OCCP_{name}": group == name for name in OCCUPATIONS if name != LEFT_OUT}
-    columns |= {"SCHL": table["SCHL"]} | {f"SCHL_{year}": table["SCHL"] >= year for year in DEGREES}
-    levels = {name: np.isin(group, members) for name, members in LEVELS.items()}
-    columns |= {f"OCCP_{name}": member for name, member in levels.items()}
-    columns["OCCP_Non"] = ~np.logical_or.reduce(list(levels.values()))
-    return pd.DataFrame({name: np.asarray(values, dtype=float) for name, values in columns.items()}), table["LABEL"]
+    return _task("ACS Income", ACS_INCOME, directory, state, check=check)
 
 
-def _found(directory: str | Path, name: str) -> Path:
-    for folder in (Path(directory), Path(directory) / "acs"):
-        if (folder / name).is_file():
-            return folder / name
-    raise InputError(
-        f"{str(directory)!r} holds no {name}, nor does its folder 'acs'; it is the folktables task ACSIncome of California 2018"
-        " (github.com/socialfoundations/folktables), written as a CSV."
+def acs_pubcov(directory: str | os.PathLike[str], state: str = "CA", *, check: bool = True) -> Task:
+    """Public health coverage of those with low incomes, in 2018: is a person covered? 42 columns.
+
+    Parameters
+    ----------
+    directory, state, check
+        As in `acs_income`; task files are `acs2018_pubcov_ca.csv.gz` and `acs2018_pubcov_other_states.csv.gz`.
+
+    Returns
+    -------
+    Task
+        Unpacks as `X, y`.
+
+    Notes
+    -----
+    Who is in the task, as in folktables: under 65 years, an income of at most 30,000 dollars. What does not apply is 0.
+    """
+    return _task("ACS Public Coverage", ACS_PUBCOV, directory, state, check=check)
+
+
+def _task(name: str, question: Question, directory: str | os.PathLike[str], state: str, *, check: bool) -> Task:
+    people, source = read_people(directory, question, state, check=check)
+    parts = question.parts
+    return Task(
+        name=f"{name}, {state} {YEAR}",
+        X=encode(people, parts),
+        y=people["LABEL"].astype("int64").reset_index(drop=True),
+        numeric=numeric(parts),
+        one_hot=one_hot(parts),
+        groups=groups(parts),
+        labels={column: words for part in parts for column, words in labels(part).items()},
+        source=source,
     )
-
-
-def _occupations(codes: Any) -> Any:
-    group = np.full(len(codes), "", dtype=object)
-    for name, (first, last) in OCCUPATIONS.items():
-        group[(codes >= first) & (codes <= last)] = name
-    unknown = np.flatnonzero(group == "")
-    if len(unknown):
-        raise InputError(f"OCCP of row {unknown[0]} is {codes[unknown[0]]}.., which is no occupation group of the Census.")
-    return group.astype(str)

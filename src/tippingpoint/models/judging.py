@@ -57,7 +57,8 @@ class Judgement(ABC):
 
 def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], budget: int | None = None) -> Judgement:
     """The judgement of this model by this loss; `budget` is for those who count calls, and only for them."""
-    steps, last = _steps(_unwrapped(model))
+    model = _unwrapped(model)
+    steps, last = _steps(model)
     if offers_module(last):
         last, loss, search = _offered(last, features if steps is None else None, loss, search)
     if is_module(last):
@@ -68,6 +69,11 @@ def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str
         if module is not None:
             return NetworkJudgement(module, features, y, loss, search)
         model = asked(steps, last)
+    return _of_table(model, features, y, loss, search, budget)
+
+
+def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], budget: int | None) -> Judgement:
+    """The judgement of a model of rows and columns: exact where it is linear, asked where it is not."""
     of_features = isinstance(loss, PiecewiseLinear) and loss.of_features
     if model is None and not of_features:
         raise InputError("model=None: only a PiecewiseLinear loss of the features does without a model; pass one.")
@@ -76,7 +82,6 @@ def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str
         raise InputError(f"X has shape {shape}; give a table of rows and columns (a PyTorch module may take more).")
     if of_features:
         return _PiecesJudgement(model, features, y, loss)
-    model = _unwrapped(model)
     try:
         linear = recognise(model, features)
         chosen = loss_named(_default(linear) if loss is None else loss) if not _own(loss) else None

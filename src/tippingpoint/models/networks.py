@@ -32,7 +32,7 @@ from tippingpoint.oracles.network.exploring import Explorer
 from tippingpoint.oracles.network.gates import Bounds, GateSearch, HiddenLayer
 from tippingpoint.oracles.network.lines import Chain
 from tippingpoint.oracles.network.oracle import Certifier, PathOracle, Setting, Uncertified, crossed, explored, with_errors
-from tippingpoint.oracles.network.paper import PaperOracle, Schedule
+from tippingpoint.oracles.network.paper import PaperOracle
 from tippingpoint.oracles.network.pool import Pool
 from tippingpoint.oracles.network.scores import Scores, input_dtype
 from tippingpoint.space import Space
@@ -77,6 +77,13 @@ class NetworkJudgement(Judgement):
         self._module = module
         outputs = _trial(module, features, self._device)
         self._reading = read_outputs(y, len(features.x), loss, outputs, self._search.classes, self._device)
+        if self._reading.loss.needs_crossing:
+            for name in ("inner_steps", "learning_rate"):
+                if name in options:
+                    raise InputError(
+                        f"{name}={options[name]!r} has no effect with the 0/1 loss, of which the paper takes nearest errors as"
+                        " given; leave it out."
+                    )
         self.label, self.range = self._reading.label, self._reading.range
         self._layers = chain(module, _tensor(features, self._device, module, TRIAL_ROWS))
         check_logits(self._reading, self._layers)
@@ -159,11 +166,10 @@ class NetworkJudgement(Judgement):
             return self._tried(domain)
         scores = Scores(self._module, reading.pushed, features.x, features.shape, domain, self._device, search.batch)
         everyone = np.arange(scores.samples)
-        if search.method == "paper":
+        if search.method == "paper" and not reading.loss.needs_crossing:
             now = scores.values(everyone, scores.none(everyone))
             setting = Setting(scores, reading.loss, now, features.names, domain.unit)
-            schedule = Schedule(search.epochs, search.inner_steps, search.learning_rate, search.price_rate)
-            return PaperOracle(setting, schedule, progress=search.progress)
+            return PaperOracle(setting, search.schedule, progress=search.progress)
         layers = self._layers
         layer = hidden_layer(layers, features.x.shape[1]) if layers is not None and reading.ways else None
         if search.method == "exact" and layer is None:
@@ -177,7 +183,10 @@ class NetworkJudgement(Judgement):
         setting = Setting(scores, reading.loss, explorer.now, features.names, domain.unit)
         certifier = _steepness(layers, features, domain, reading, setting, EFFORTS[search.certify])
         if reading.loss.needs_crossing:
-            return _crossing(explorer, setting, layer, certifier, reading, features, domain, search)
+            nearest = _crossing(explorer, setting, layer, certifier, reading, features, domain, search)
+            if search.method == "paper":
+                return PaperOracle(setting, search.schedule, nearest.pool, progress=search.progress)
+            return nearest
         if search.method == "exact" and layer is not None:
             ways = [_gates(layer, setting, features, domain, way, everyone) for way in reading.ways]
             certifier = GateCertifier(ways, search.tolerance, search.time_limit, certifier)

@@ -81,6 +81,11 @@ class Search:
         search._check_numbers()
         return search
 
+    @property
+    def schedule(self) -> Schedule:
+        """Of the paper's algorithm."""
+        return Schedule(self.epochs, self.inner_steps, self.learning_rate, self.price_rate)
+
     def _check_numbers(self) -> None:
         if self.progress not in (None, True, False):
             raise InputError(f"progress={self.progress!r} must be True, False, or None for a bar where there is a terminal.")

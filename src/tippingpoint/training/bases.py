@@ -19,10 +19,11 @@ from torch import Tensor, nn
 
 from tippingpoint.errors import InputError
 from tippingpoint.training import objectives
+from tippingpoint.training.adversary import Losses
 from tippingpoint.training.fitting import Course, Rows, minimise
 from tippingpoint.training.inputs import Array, check_whole, read_rows, read_training, read_weights
 from tippingpoint.training.modules import Factory, build, check_model, check_outputs
-from tippingpoint.training.objectives import Losses, MeanRisk, Objective
+from tippingpoint.training.objectives import MeanRisk, Objective
 
 TRIAL = 2
 """Rows on which a user's module is tried out."""

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import torch
 
+from tippingpoint.training.adversary import Losses
 from tippingpoint.training.bases import Classifier, Regressor, Trained
 from tippingpoint.training.inputs import check_price, check_whole, moving_columns
-from tippingpoint.training.objectives import AdversarialRisk, Losses, Objective, TiltedRisk
+from tippingpoint.training.objectives import AdversarialRisk, Objective, TiltedRisk
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -3,6 +3,8 @@ r"""The paper's own algorithms: gradient ascent on the samples, then one gradien
 Algorithm 1 (KL) and Algorithm 2 (:math:`\chi^2`) of Blanchet, Cui, Li and Liu (2024), corrected where they print sums for
 means (math.md 10.5): the baseline that `tippingpoint.oracles.network.exploring` is measured against. They are run anew for
 every question. Their last samples are put into a pool, so the value reported belongs to a perturbation of risk exactly `r`.
+
+For the 0/1 loss, which has no gradient, the paper takes the nearest error of every sample as given: only the price climbs.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import torch
 
 from tippingpoint.core.arrays import FloatArray, blocks, total
 from tippingpoint.core.problem import Problem
-from tippingpoint.losses import loss_named
 from tippingpoint.oracles.network.climbing import lift
 from tippingpoint.oracles.network.oracle import INTERRUPTED, PoolOracle, Setting
 from tippingpoint.oracles.network.pool import Pool
@@ -62,18 +63,29 @@ class _Ascent:
         self._optimiser = torch.optim.Adam([self._steps], lr=schedule.learning_rate, maximize=True)
         self._count = 0 if math.isinf(problem.theta1) else schedule.inner_steps
         self._theta1 = problem.theta1
-        # The 0/1 loss has no gradient; samples climb the cross-entropy instead, and are judged by the 0/1 loss.
-        self._loss = loss_named("logistic") if setting.loss.needs_crossing else setting.loss
+        self._setting = setting
         self._room = None
         if scores.bounded:
             self._room = [torch.as_tensor(side, device=flat.device, dtype=flat.dtype) for side in scores.room(self._rows)]
 
+    def pool(self, resting: Pool) -> Pool:
+        """Where the samples are, beside where they began."""
+        steps = self._scores.kept(self._rows, self._shift)
+        return resting.joined(steps, self._lift(steps))
+
+    def respond(self, h: float) -> tuple[FloatArray, FloatArray]:
+        """The inner iterations of one epoch; then what every sample has gained, and what its move costs."""
+        self._climb(h)
+        return self._lift(self._shift), cost(self._shift)
+
     @property
-    def steps(self) -> FloatArray:
+    def _shift(self) -> FloatArray:
         return np.asarray(self._steps.double().cpu().numpy())
 
-    def run(self, h: float) -> None:
-        """The inner iterations of one epoch."""
+    def _lift(self, steps: FloatArray) -> FloatArray:
+        return lift(self._setting.loss, self._setting.now, self._scores.values(self._rows, steps))
+
+    def _climb(self, h: float) -> None:
         for _ in range(self._count):
             gradient = torch.empty_like(self._steps)
             for part in blocks(len(self._rows), self._scores.batch):
@@ -89,50 +101,71 @@ class _Ascent:
             moved = self._origin[part].reshape(len(steps), -1).index_add(1, self._moves, steps / self._unit)
             v = self._scores.ask(moved.reshape(self._origin[part].shape), self._rows[part])
             (slope,) = torch.autograd.grad(v.sum(), steps)
-        rising = h * self._loss.slope(v.detach().double().cpu().numpy())
+        rising = h * self._setting.loss.slope(v.detach().double().cpu().numpy())
         pull = torch.as_tensor(rising, device=slope.device, dtype=slope.dtype)
         return pull[:, None] * slope - 2.0 * self._theta1 * steps.detach()
 
 
-class PaperOracle(PoolOracle):
-    """Answers every question by running the paper's algorithm for it."""
+class _Nearest:
+    """The 0/1 loss: a sample goes to its nearest error as soon as that pays."""
 
-    def __init__(self, setting: Setting, schedule: Schedule, *, progress: bool | None) -> None:
+    def __init__(self, errors: Pool, problem: Problem) -> None:
+        self._errors = errors
+        self._theta1 = problem.theta1
+
+    def pool(self, resting: Pool) -> Pool:
+        return self._errors
+
+    def respond(self, h: float) -> tuple[FloatArray, FloatArray]:
+        best = self._errors.respond(h / self._theta1)
+        return best.lift, best.cost
+
+
+class PaperOracle(PoolOracle):
+    """Answers every question by running the paper's algorithm for it.
+
+    Parameters
+    ----------
+    setting
+        The network.
+    schedule
+        Of the algorithm.
+    errors
+        For the 0/1 loss: the nearest error of every sample.
+    progress
+        Whether to show a bar.
+    """
+
+    def __init__(self, setting: Setting, schedule: Schedule, errors: Pool | None = None, *, progress: bool | None) -> None:
         rows = np.arange(setting.scores.samples)
         resting = Pool.resting(setting.scores.none(rows).astype(setting.scores.dtype))
         super().__init__(setting, resting, "gradient ascent, the paper's algorithm")
         self._schedule = schedule
+        self._errors = errors
         self._progress = progress
 
     def tuned(self, problem: Problem) -> PoolOracle:
-        ascent = _Ascent(self.setting, problem, self._schedule)
+        samples = _Ascent(self.setting, problem, self._schedule) if self._errors is None else _Nearest(self._errors, problem)
         h = torch.full((1,), FIRST_PRICE, dtype=torch.float64)
         pricer = torch.optim.Adam([h], lr=self._schedule.price_rate, maximize=True)
         trace, notes = list[float](), tuple[str, ...]()
         with progress_bar("epochs", self._schedule.epochs, show=self._progress) as tick:
             try:
                 for epoch in range(self._schedule.epochs):
-                    ascent.run(float(h))
-                    trace.append(self._risk(problem, float(h), ascent.steps))
+                    trace.append(self._risk(problem, float(h), *samples.respond(float(h))))
                     h.grad = torch.tensor([problem.risk - trace[-1]], dtype=torch.float64)
                     pricer.step()
                     h.clamp_(min=0.0)
                     tick(epoch + 1)
             except KeyboardInterrupt:
                 notes = (INTERRUPTED,)
-        steps = self.setting.scores.kept(np.arange(len(self._losses)), ascent.steps)
-        pool = self.pool.joined(steps, self._lift(steps))
-        return PoolOracle(self.setting, pool, self.certificate, tuple(trace), notes)
+        return PoolOracle(self.setting, samples.pool(self.pool), self.certificate, tuple(trace), notes)
 
-    def _lift(self, steps: FloatArray) -> FloatArray:
-        rows = np.arange(len(steps))
-        return lift(self.setting.loss, self.setting.now, self.setting.scores.values(rows, steps))
-
-    def _risk(self, problem: Problem, h: float, steps: FloatArray) -> float:
+    def _risk(self, problem: Problem, h: float, gained: FloatArray, moved: FloatArray) -> float:
         """`Σ p w ℓ(z)` with the weights that are best at `h`: its distance from `r` is the slope in `h`."""
-        loss = self.losses + self._lift(steps)
+        loss = self.losses + gained
         if math.isinf(problem.theta2):
             return total(problem.base, loss)
-        moving = 0.0 if math.isinf(problem.theta1) else problem.theta1 * cost(steps)
+        moving = 0.0 if math.isinf(problem.theta1) else problem.theta1 * moved
         tilt = problem.divergence.tilt(h * loss - moving, problem.base, problem.theta2)
         return total(problem.base * (1.0 + tilt.changes), loss)
