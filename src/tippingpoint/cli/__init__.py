@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
 from tippingpoint import __version__
-from tippingpoint.cli import demo, evaluate
+from tippingpoint.cli import demo, evaluate, reproduce
 from tippingpoint.errors import TippingPointError
 
-COMMANDS = (demo, evaluate)
+COMMANDS = (demo, evaluate, reproduce)
 """The registry: a new command is a module with `add` and `run`, and a place here."""
 
 

@@ -1,0 +1,170 @@
+"""Measuring figures over seeds, drawing them, and writing down what was found, and with what."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from tippingpoint import __version__
+from tippingpoint.errors import InputError
+from tippingpoint.progress import progress_bar
+from tippingpoint.reproduce import FIGURES
+from tippingpoint.reproduce.claims import Claim, rendered, tabulated
+from tippingpoint.reproduce.experiments import Setting
+from tippingpoint.reproduce.figure import Figure, Record
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "torch", "matplotlib")
+"""Whose versions are written down."""
+
+DIGITS = "%.8g"
+"""How numbers are written to CSV: figures and verdicts are made from what was written, so that they agree with it."""
+
+DPI = 80.0
+"""Dots an inch of the pictures: small files, sharp enough for a page."""
+
+
+def reproduce(
+    names: Sequence[str],
+    out: str | Path,
+    *,
+    setting: Setting | None = None,
+    seeds: int = 10,
+    jobs: int = 1,
+    progress: bool | None = None,
+) -> Any:
+    """Measure, draw and judge figures; everything is written to a directory, and the table of claims returned.
+
+    Parameters
+    ----------
+    names
+        Of figures, as in `FIGURES`.
+    out
+        Where to write; it is made where it is not there.
+    setting
+        Where the data are, and whether a taste is enough.
+    seeds
+        How often the data are drawn: seeds 0, 1, and so on.
+    jobs
+        Draws at a time.
+    progress
+        Whether to show a bar; by default on a terminal.
+    """
+    unknown = [name for name in names if name not in FIGURES]
+    if unknown or not names:
+        raise InputError(f"{unknown[0] if unknown else ''!r} is not a figure; they are {', '.join(FIGURES)}, or all.")
+    if seeds < 1 or jobs < 1:
+        raise InputError(f"seeds={seeds!r} and jobs={jobs!r} must be whole numbers, 1 or more.")
+    chosen, setting = [FIGURES[name] for name in FIGURES if name in names], setting or Setting()
+    for name in dict.fromkeys(name for figure in chosen for name in figure.data):
+        setting.task(name)  # a file that is missing is missed now, not in an hour
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    claims: list[Claim] = []
+    work = [(figure.name, seed) for figure in chosen for seed in range(seeds)]
+    found: dict[str, dict[int, Mapping[str, list[Record]]]] = {figure.name: {} for figure in chosen}
+    with progress_bar("figures", len(work), show=progress) as tick:
+        for done, (name, seed, records) in enumerate(_measured(work, setting, jobs), start=1):
+            found[name][seed] = records
+            if len(found[name]) == seeds:
+                claims += written(FIGURES[name], found.pop(name), folder)
+            tick(done)
+    order = list(FIGURES)
+    table = tabulated(sorted(claims, key=lambda claim: order.index(claim.figure)))
+    table.to_csv(folder / "claims.csv", index=False)
+    (folder / "claims.md").write_text(rendered(table), encoding="utf-8")
+    manifest = _manifest(chosen, setting, seeds)
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return table
+
+
+def written(figure: Figure, by_seed: Mapping[int, Mapping[str, list[Record]]], folder: Path) -> Sequence[Claim]:
+    """The tables of a figure as CSV, its picture, and what it says of the paper's claims."""
+    import pandas as pd
+
+    for kind in dict.fromkeys(kind for tables in by_seed.values() for kind in tables):
+        records = [record for seed in sorted(by_seed) for record in by_seed[seed].get(kind, [])]
+        pd.DataFrame(records).to_csv(_path(figure, kind, folder), index=False, float_format=DIGITS)
+    return redrawn(figure, folder)
+
+
+def redrawn(figure: Figure, folder: Path) -> Sequence[Claim]:
+    """The picture and the claims of a figure, from its tables on disk."""
+    from matplotlib import pyplot as plt
+
+    from tippingpoint.show.plots import save_figure
+
+    tables = read(figure, folder)
+    canvas = figure.draw(tables)
+    save_figure(canvas, folder / figure.name, dpi=DPI)
+    plt.close(canvas)
+    return figure.claims(tables)
+
+
+def read(figure: Figure, folder: Path) -> dict[str, Any]:
+    """The tables of a figure, as they were written."""
+    import pandas as pd
+
+    kinds = {path.stem.removeprefix(figure.name).removeprefix("-"): path for path in _tables(figure, folder)}
+    return {kind: pd.read_csv(path, dtype={"at": str}) for kind, path in kinds.items()}
+
+
+def _tables(figure: Figure, folder: Path) -> list[Path]:
+    """Files of a figure: its name, or its name and that of a table that has no figure of its own."""
+    names = [figure.name, f"{figure.name}-atoms", f"{figure.name}-labels"]
+    return [folder / f"{name}.csv" for name in names if (folder / f"{name}.csv").is_file()]
+
+
+def _path(figure: Figure, kind: str, folder: Path) -> Path:
+    return folder / (f"{figure.name}-{kind}.csv" if kind else f"{figure.name}.csv")
+
+
+def _measured(
+    work: Sequence[tuple[str, int]], setting: Setting, jobs: int
+) -> Iterator[tuple[str, int, Mapping[str, list[Record]]]]:
+    """Every piece of work as it is done, in any order."""
+    if jobs == 1:
+        for name, seed in work:
+            yield _measure(name, seed, setting)
+        return
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from parallel(delayed(_measure)(name, seed, setting) for name, seed in work)
+
+
+def _measure(name: str, seed: int, setting: Setting) -> tuple[str, int, Mapping[str, list[Record]]]:
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # small networks are faster so, and sums do not depend on the machine's cores
+    try:
+        return name, seed, FIGURES[name].measure(seed, setting)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _manifest(figures: Sequence[Figure], setting: Setting, seeds: int) -> dict[str, Any]:
+    """With what the numbers were made."""
+    return {
+        "tippingpoint": __version__,
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "figures": [figure.name for figure in figures],
+        "seeds": list(range(seeds)),
+        "quick": setting.quick,
+        "rows": dict(zip(("train", "evaluate", "judge"), setting.sizes, strict=True)),
+        "grid of gamma and t": list(setting.grid),
+        "training": setting.training,
+        "data": {name: setting.task(name).source for name in dict.fromkeys(n for f in figures for n in f.data)},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

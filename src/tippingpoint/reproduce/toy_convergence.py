@@ -1,0 +1,93 @@
+"""Convergence on the toy: the paper's algorithms by epoch, and the path beside them, in passes over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tippingpoint.reproduce.claims import Claim, judged, spread
+from tippingpoint.reproduce.experiments import Setting
+from tippingpoint.reproduce.figure import Figure, Record, Tables, by_seed, numbers, picked
+from tippingpoint.reproduce.toys import toy_model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+NAME = "toy-convergence"
+
+CASES: Mapping[str, dict[str, Any]] = {
+    "cross-entropy": {"loss": "logistic", "risk": 0.5, "theta1": 0.4, "theta2": 0.4},
+    "0/1": {"loss": "zero_one", "risk": 0.3, "theta1": 1.0, "theta2": 0.25},
+}
+"""The two losses, with their thresholds and the prices of the figures before."""
+
+DIVERGENCES = {"kl": "KL", "chi2": "χ²"}
+
+CLOSE = 0.02
+"""Relative distance from the threshold that counts as having arrived."""
+
+
+def measure(seed: int, setting: Setting) -> Mapping[str, list[Record]]:
+    """The risk on the way, by both methods."""
+    import tippingpoint as tp
+
+    model, x, y = toy_model(seed)
+    found: list[Record] = []
+    for panel, asked in CASES.items():
+        for divergence, name in DIVERGENCES.items():
+            paper = tp.stability(model.as_module(), x, y, divergence=divergence, method="paper", progress=False, **asked)
+            ours = tp.stability(model, x, y, divergence=divergence, **asked)
+            found += numbers(seed, panel, f"{name}, paper", dict(enumerate(paper.trace, start=1)))
+            found += numbers(seed, panel, f"{name}, ours", dict(enumerate(ours.trace, start=1)))
+            told = {"paper": paper.value, "ours": ours.value, "threshold": ours.risk, "passes": ours.evaluations}
+            found += numbers(seed, panel, f"{name}, end", told)
+    return {"": found}
+
+
+def draw(tables: Tables) -> Canvas:
+    """A row a loss; the paper's epochs to the left, our passes to the right; the first seed."""
+    from matplotlib import pyplot as plt
+
+    from tippingpoint.show.plots import draw_convergence
+
+    table = tables[""]
+    first = table[table["seed"] == table["seed"].min()]
+    figure, axes = plt.subplots(len(CASES), 2, figsize=(8.4, 5.6), layout="constrained")
+    for row, (panel, asked) in zip(axes, CASES.items(), strict=True):
+        for ax, method, xlabel in zip(row, ("paper", "ours"), ("epoch of the paper's algorithm", "pass of ours"), strict=True):
+            traces = {name: _trace(first, panel, f"{name}, {method}") for name in DIVERGENCES.values()}
+            draw_convergence(traces, asked["risk"], xlabel, ax)
+            ax.set_title(f"{panel}, r = {asked['risk']:g}", fontsize="medium")
+    return figure
+
+
+def claims(tables: Tables) -> Sequence[Claim]:
+    """The risk arrives at the threshold; and the two methods agree on the value."""
+    table, said = tables[""], []
+    for panel, asked in CASES.items():
+        for name in DIVERGENCES.values():
+            ends = [_trace(table[table["seed"] == seed], panel, f"{name}, paper")[-1] for seed in sorted(set(table["seed"]))]
+            off = abs(np.array(ends) - asked["risk"]) / asked["risk"]
+            paper, ours, passes = (by_seed(table, panel, f"{name}, end", at) for at in ("paper", "ours", "passes"))
+            said.append(
+                judged(
+                    NAME,
+                    f"{panel}, {name}: the risk converges to the threshold {asked['risk']:g}",
+                    "yes",
+                    f"{spread(ends)} after 200 epochs; ours is there after {spread(passes, '{:.0f}')} passes, and the two"
+                    f" values differ by {float(np.max(abs(paper / ours - 1.0))):.0e} at most",
+                    off < CLOSE,
+                )
+            )
+    return said
+
+
+def _trace(table: Any, panel: str, series: str) -> list[float]:
+    """The risks of a series, in their order."""
+    chosen = picked(table, panel, series)
+    return [float(value) for value in chosen.iloc[np.argsort(chosen["at"].astype(int), kind="stable")]["value"]]
+
+
+FIGURE = Figure(NAME, "convergence on the toy", (), measure, draw, claims)
