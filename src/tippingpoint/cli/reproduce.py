@@ -50,6 +50,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--seeds", type=_count, help=f"draws of the data; default {SEEDS}, with --quick {QUICK_SEEDS}")
     parser.add_argument("--jobs", type=_count, help="draws at a time; default one a core")
     parser.add_argument("--quick", action="store_true", help="a minute's taste: fewer rows, seeds and settings")
+    parser.add_argument("--redraw", action="store_true", help="only draw and judge anew, from the tables that are in --out")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, and print nothing")
     parser.set_defaults(run=run)
 
@@ -68,17 +69,22 @@ def run(options: argparse.Namespace) -> None:
             raise InputError(f"{name!r} is not a figure of the paper; they are {', '.join(NAMES)}, or all.")
     _check_extras()
     from tippingpoint.reproduce.experiments import Setting
-    from tippingpoint.reproduce.running import reproduce
+    from tippingpoint.reproduce.running import redraw, reproduce
 
-    seeds = options.seeds or (QUICK_SEEDS if options.quick else SEEDS)
-    table = reproduce(
-        names,
-        options.out,
-        setting=Setting(options.data or os.environ.get("TIPPINGPOINT_DATA"), options.quick),
-        seeds=seeds,
-        jobs=options.jobs or os.cpu_count() or 1,
-        progress=False if options.quiet else None,
-    )
+    if options.redraw:
+        for name in ("data", "seeds", "jobs", "quick"):
+            if getattr(options, name):
+                raise InputError(f"--{name} has no effect with --redraw, which measures nothing; leave it out.")
+        table = redraw(names, options.out)
+    else:
+        table = reproduce(
+            names,
+            options.out,
+            setting=Setting(options.data or os.environ.get("TIPPINGPOINT_DATA"), options.quick),
+            seeds=options.seeds or (QUICK_SEEDS if options.quick else SEEDS),
+            jobs=options.jobs or os.cpu_count() or 1,
+            progress=False if options.quiet else None,
+        )
     if not options.quiet:
         _show(table)
         print(f"\nPictures, numbers and claims are in {options.out}.")

@@ -16,6 +16,7 @@ from tippingpoint.reproduce.sensitivities import (
     PENALISED,
     draw_features,
     labels_of,
+    leaders,
     measure_features,
     presence_claim,
     robustness_claim,
@@ -94,9 +95,9 @@ def claims(tables: Tables) -> Sequence[Claim]:
     ages = ["Age", *(name for name in tables["labels"]["feature"] if str(name).startswith("Age_"))]
     for scaling in SCALINGS:
         where = scaled_panel("covid", scaling)
-        said.append(robustness_claim(NAME, table, where, "LR", "MLP", "yes"))
-        said.append(presence_claim(NAME, table, where, MODELS, ["Age"], "Age", "yes"))
-        said.append(presence_claim(NAME, table, where, MODELS, ages, "Age or an age band", "not stated"))
+        said.append(robustness_claim(NAME, table, where, "LR", "MLP"))
+        leading = leaders(table, where, tables["labels"], "covid")
+        said.append(presence_claim(NAME, table, where, ("age", "Age"), ("age or an age band", ages), leading))
     young, middle, old = AGES
     accuracy, score = ({age: by_seed(table, what, BEFORE, age) for age in AGES} for what in SCORES)
     own = {age: by_seed(table, "macro F1", AFTER, age) for age in AGES}

@@ -12,6 +12,9 @@ from tippingpoint.reproduce.experiments import Setting
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
+DRAWN = 0
+"""The seed of which pictures show single samples and single runs."""
+
 Record = dict[str, Any]
 """One line of a table."""
 
@@ -61,6 +64,24 @@ def picked(table: Any, panel: str, series: str | None = None, at: Any = None) ->
 def by_seed(table: Any, panel: str, series: str, at: Any) -> Any:
     """One value a seed, in their order."""
     return picked(table, panel, series, at).sort_values("seed")["value"].to_numpy()
+
+
+def traced(table: Any, panel: str, series: str) -> list[float]:
+    """The values of the seed that is drawn, in the order of their places."""
+    chosen = picked(table, panel, series)
+    chosen = chosen[chosen["seed"] == DRAWN]
+    return [float(value) for value in chosen.iloc[chosen["at"].astype(int).argsort(kind="stable")]["value"]]
+
+
+def one_legend(figure: Canvas, axes: Sequence[Any]) -> None:
+    """One legend below the picture instead of one in every panel."""
+    named: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named), frameon=False, fontsize="small")
 
 
 def over_seeds(table: Any, panel: str, series: str, places: Sequence[Any]) -> tuple[list[float], list[float]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tippingpoint.reproduce.claims import Claim, judged, percentage, spread
 from tippingpoint.reproduce.experiments import SCALINGS, Rows, Setting, split, stabilities, trained
-from tippingpoint.reproduce.figure import Figure, Record, Tables, by_seed, numbers, over_seeds, picked
+from tippingpoint.reproduce.figure import DRAWN, Figure, Record, Tables, by_seed, numbers, over_seeds, picked, traced
 from tippingpoint.reproduce.trainings import (
     ALMOST,
     METHODS,
@@ -52,7 +52,7 @@ def measure(seed: int, setting: Setting) -> Mapping[str, list[Record]]:
     found += numbers(seed, "excess", "moving", {mix: result.corruption_excess for mix, result in results.items()})
     found += numbers(seed, "excess", "reweighting", {mix: result.reweighting_excess for mix, result in results.items()})
     found += _converged(seed, erm, drawn.evaluate)
-    if seed == 0:
+    if seed == DRAWN:
         found += _searched_again(erm, drawn.evaluate, setting)
     if not setting.quick:
         other = split(setting.task("income"), seed, setting, SCALINGS[1])
@@ -74,8 +74,15 @@ def _converged(seed: int, model: Any, rows: Rows) -> list[Record]:
             )
         with _counted(model.as_module(), len(rows.x)) as our_passes:
             ours = tp.stability(model, rows.x, rows.y, RISK, loss="cross_entropy", mix=mix, certify="none", progress=False)
-        found += numbers(seed, "convergence", f"mix {mix:g}", dict(enumerate(paper.trace, start=1)))
-        told = {"paper": paper.value, "ours": ours.value, "paper passes": paper_passes(), "our passes": our_passes()}
+        if seed == DRAWN:
+            found += numbers(seed, "convergence", f"mix {mix:g}", dict(enumerate(paper.trace, start=1)))
+        told = {
+            "end": paper.trace[-1],
+            "paper": paper.value,
+            "ours": ours.value,
+            "paper passes": paper_passes(),
+            "our passes": our_passes(),
+        }
         found += numbers(seed, "convergence", f"mix {mix:g}: end", told)
     return found
 
@@ -122,8 +129,7 @@ def draw(tables: Tables) -> Canvas:
         xlabel="mix: reweighting only (0) to moving only (1)",
     )
     left.set_title("excess risk of ERM", fontsize="medium")
-    first = table[table["seed"] == table["seed"].min()]
-    traces = {f"mix {mix:g}": _trace(first, f"mix {mix:g}") for mix in CONVERGENCE}
+    traces = {f"mix {mix:g}": traced(table, "convergence", f"mix {mix:g}") for mix in CONVERGENCE}
     draw_convergence(traces, RISK, "epoch of the paper's algorithm", middle)
     middle.set_title("convergence", fontsize="medium")
     draw_trainings(table, panel("income"), right)
@@ -160,11 +166,10 @@ def _split_claim(table: Any) -> Claim:
 def _convergence_claims(table: Any) -> list[Claim]:
     said = []
     for mix in CONVERGENCE:
-        seeds = sorted(set(picked(table, "convergence")["seed"]))
-        ends = np.array([_trace(table[table["seed"] == seed], f"mix {mix:g}")[-1] for seed in seeds])
-        told = [
-            by_seed(table, "convergence", f"mix {mix:g}: end", at) for at in ("paper", "ours", "paper passes", "our passes")
-        ]
+        ends, *told = (
+            by_seed(table, "convergence", f"mix {mix:g}: end", at)
+            for at in ("end", "paper", "ours", "paper passes", "our passes")
+        )
         said.append(
             judged(
                 NAME,
@@ -204,11 +209,6 @@ def _spread_claims(table: Any) -> list[Claim]:
             [alone < min(relative)],
         ),
     ]
-
-
-def _trace(table: Any, series: str) -> list[float]:
-    chosen = picked(table, "convergence", series)
-    return [float(value) for value in chosen.iloc[np.argsort(chosen["at"].astype(int), kind="stable")]["value"]]
 
 
 FIGURE = Figure(NAME, "Income: excess risk, convergence, three trainings", ("income",), measure, draw, claims)

@@ -53,51 +53,62 @@ def reproduce(
     progress
         Whether to show a bar; by default on a terminal.
     """
-    unknown = [name for name in names if name not in FIGURES]
-    if unknown or not names:
-        raise InputError(f"{unknown[0] if unknown else ''!r} is not a figure; they are {', '.join(FIGURES)}, or all.")
     if seeds < 1 or jobs < 1:
         raise InputError(f"seeds={seeds!r} and jobs={jobs!r} must be whole numbers, 1 or more.")
-    chosen, setting = [FIGURES[name] for name in FIGURES if name in names], setting or Setting()
+    chosen, setting = _chosen(names), setting or Setting()
     for name in dict.fromkeys(name for figure in chosen for name in figure.data):
         setting.task(name)  # a file that is missing is missed now, not in an hour
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    claims: list[Claim] = []
     work = [(figure.name, seed) for figure in chosen for seed in range(seeds)]
     found: dict[str, dict[int, Mapping[str, list[Record]]]] = {figure.name: {} for figure in chosen}
     with progress_bar("figures", len(work), show=progress) as tick:
         for done, (name, seed, records) in enumerate(_measured(work, setting, jobs), start=1):
             found[name][seed] = records
             if len(found[name]) == seeds:
-                claims += written(FIGURES[name], found.pop(name), folder)
+                _write(FIGURES[name], found.pop(name), folder)
             tick(done)
-    order = list(FIGURES)
-    table = tabulated(sorted(claims, key=lambda claim: order.index(claim.figure)))
-    table.to_csv(folder / "claims.csv", index=False)
-    (folder / "claims.md").write_text(rendered(table), encoding="utf-8")
     manifest = _manifest(chosen, setting, seeds)
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return redraw(names, folder)
+
+
+def redraw(names: Sequence[str], out: str | Path) -> Any:
+    """Draw and judge figures from the tables that an earlier run wrote; nothing is measured."""
+    folder = Path(out)
+    claims = [claim for figure in _chosen(names) for claim in _redrawn(figure, folder)]
+    table = tabulated(claims)
+    table.to_csv(folder / "claims.csv", index=False)
+    (folder / "claims.md").write_text(rendered(table), encoding="utf-8")
     return table
 
 
-def written(figure: Figure, by_seed: Mapping[int, Mapping[str, list[Record]]], folder: Path) -> Sequence[Claim]:
-    """The tables of a figure as CSV, its picture, and what it says of the paper's claims."""
+def _chosen(names: Sequence[str]) -> list[Figure]:
+    """The figures of these names, in the order of the paper."""
+    unknown = [name for name in names if name not in FIGURES]
+    if unknown or not names:
+        raise InputError(f"{unknown[0] if unknown else ''!r} is not a figure; they are {', '.join(FIGURES)}, or all.")
+    return [FIGURES[name] for name in FIGURES if name in names]
+
+
+def _write(figure: Figure, by_seed: Mapping[int, Mapping[str, list[Record]]], folder: Path) -> None:
+    """The tables of a figure as CSV."""
     import pandas as pd
 
     for kind in dict.fromkeys(kind for tables in by_seed.values() for kind in tables):
         records = [record for seed in sorted(by_seed) for record in by_seed[seed].get(kind, [])]
         pd.DataFrame(records).to_csv(_path(figure, kind, folder), index=False, float_format=DIGITS)
-    return redrawn(figure, folder)
 
 
-def redrawn(figure: Figure, folder: Path) -> Sequence[Claim]:
+def _redrawn(figure: Figure, folder: Path) -> Sequence[Claim]:
     """The picture and the claims of a figure, from its tables on disk."""
     from matplotlib import pyplot as plt
 
     from tippingpoint.show.plots import save_figure
 
     tables = read(figure, folder)
+    if not tables:
+        raise InputError(f"{str(folder)!r} holds no {figure.name}.csv; run the figure first.")
     canvas = figure.draw(tables)
     save_figure(canvas, folder / figure.name, dpi=DPI)
     plt.close(canvas)

@@ -21,6 +21,9 @@ ASKED: dict[str, Any] = {"risk": 0.4, "theta1": 1.0, "theta2": 0.25}
 TOP = 5
 """Features that the paper shows."""
 
+LEADERS = 3
+"""Of the features that lead most often, how many a table names."""
+
 MODELS = ("MLP", "LR")
 """The models that the paper shows."""
 
@@ -83,41 +86,53 @@ def draw_features(table: Any, labels: Any, where: str, name: str, model: str, ax
     )
 
 
-def robustness_claim(figure: str, table: Any, where: str, less: str, more: str, paper: str) -> Claim:
+def robustness_claim(figure: str, table: Any, where: str, less: str, more: str) -> Claim:
     """Whether the five most sensitive features of one model are more stable than those of the other."""
     first, second = (np.sort(values_of(table, where, model).to_numpy(), axis=1)[:, :TOP].mean(axis=1) for model in (less, more))
     return judged(
         figure,
         f"{where}: {less} is less sensitive to its features than {more} (mean stability of the five most sensitive)",
-        paper,
+        "yes",
         f"{spread(first)} against {spread(second)}",
         first > second,
     )
 
 
 def presence_claim(
-    figure: str,
-    table: Any,
-    where: str,
-    models: Sequence[str],
-    features: Mapping[str, str] | Sequence[str],
-    what: str,
-    paper: str,
+    figure: str, table: Any, where: str, feature: tuple[str, str], others: tuple[str, Sequence[str]], leading: str
 ) -> Claim:
-    """Whether any of these features is among the five most sensitive, for each of the models."""
-    every = {model: tops(table, where, model) for model in models}
-    there = {model: [bool(set(features) & set(top)) for _, top in sorted(every[model].items())] for model in models}
-    told = ", ".join(f"{model} {sum(held)} of {len(held)}" for model, held in there.items())
-    return judged(figure, f"{where}: {what} is among the five most sensitive features of {' and '.join(models)}", paper, told,
-                  np.array(list(there.values())).all(axis=0))  # fmt: skip
+    """Whether a feature is among the five most sensitive of both models; beside it, how often others are, and who leads.
+
+    `feature` and `others` are what they are called, and the column or columns that they are.
+    """
+    told, columns = feature
+    there = {model: _among(table, where, model, [columns]) for model in (*MODELS, PENALISED)}
+    instead = {model: _among(table, where, model, others[1]) for model in MODELS}
+    seeds = len(there[MODELS[0]])
+    return judged(
+        figure,
+        f"{where}: {told} is among the five most sensitive features of both models",
+        "yes",
+        f"{_counted(there)} of {seeds}; {others[0]}: {_counted(instead)}; most often there: {leading}",
+        np.array([there[model] for model in MODELS]).all(axis=0),
+    )
 
 
-def leaders(table: Any, where: str, model: str, labels: Any, name: str) -> str:
-    """The features that lead most often, for reading."""
-    first = [feature for top in tops(table, where, model).values() for feature in top]
+def _among(table: Any, where: str, model: str, columns: Sequence[str]) -> list[bool]:
+    """Whether any of these is among the first, seed by seed."""
+    return [bool(set(columns) & set(top)) for _, top in sorted(tops(table, where, model).items())]
+
+
+def _counted(there: Mapping[str, Sequence[bool]]) -> str:
+    return ", ".join(f"{model} {sum(held)}" for model, held in there.items())
+
+
+def leaders(table: Any, where: str, labels: Any, name: str) -> str:
+    """The features that lead most often, both models together, for reading."""
+    first = [feature for model in MODELS for top in tops(table, where, model).values() for feature in top]
     known = labels[labels["data"] == name].set_index("feature")["label"]
-    counts = sorted({feature: first.count(feature) for feature in first}.items(), key=lambda item: -item[1])[:TOP]
-    return ", ".join(f"{known[feature]} ({count})" for feature, count in counts)
+    counts = sorted({feature: first.count(feature) for feature in first}.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{known[feature]} ({count})" for feature, count in counts[:LEADERS])
 
 
 def scaled_panel(name: str, scaling: str = SCALINGS[0]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tippingpoint.datasets import toy
-from tippingpoint.reproduce.figure import Record, Tables, by_seed, numbers, picked
+from tippingpoint.reproduce.figure import DRAWN, Record, Tables, by_seed, numbers, one_legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -20,6 +20,9 @@ NEAR = 0.1
 
 FAR = 0.5
 """Distance from which on a sample counts as moved far, in standard deviations of its cloud."""
+
+MARGIN = 0.6
+"""Room around the points of a picture."""
 
 NAMES = ("x1", "x2")
 
@@ -49,7 +52,7 @@ def toy_model(seed: int) -> tuple[Any, Any, Any]:
     return ERMClassifier("linear", max_iter=2000, validation_share=0.0, random_state=seed).fit(x, y), x, y
 
 
-def measure_toy(seed: int, loss: str, questions: Sequence[Question], drawn: int = 0) -> Mapping[str, list[Record]]:
+def measure_toy(seed: int, loss: str, questions: Sequence[Question]) -> Mapping[str, list[Record]]:
     """Numbers of every panel; of the seed that is drawn, every atom too."""
     import tippingpoint as tp
 
@@ -65,7 +68,7 @@ def measure_toy(seed: int, loss: str, questions: Sequence[Question], drawn: int 
     }
     found = numbers(seed, ORIGINAL, "LR", before)
     resting = [{"panel": ORIGINAL, "row": i, "y": int(y.iloc[i]), "weight": 1.0} | _places(x, x, i, i) for i in range(len(x))]
-    atoms: list[Record] = resting if seed == drawn else []
+    atoms: list[Record] = resting if seed == DRAWN else []
     for question in questions:
         result = profile.stability(question.risk, theta1=question.theta1, theta2=question.theta2)
         q = result.sensitive
@@ -86,7 +89,7 @@ def measure_toy(seed: int, loss: str, questions: Sequence[Question], drawn: int 
             "reweighting excess": result.reweighting_excess,
         }
         found += numbers(seed, question.panel, "LR", told)
-        if seed == drawn:
+        if seed == DRAWN:
             atoms += [
                 {
                     "panel": question.panel,
@@ -125,19 +128,16 @@ def draw_toy(tables: Tables, panels: Sequence[str]) -> Canvas:
             ax,
         )
         ax.set_title(panel, fontsize="medium")
+    places = np.vstack([atoms[list(NAMES)].to_numpy(), atoms[[f"{name} before" for name in NAMES]].to_numpy()])
+    axes[0].set_xlim(places[:, 0].min() - MARGIN, places[:, 0].max() + MARGIN)
+    axes[0].set_ylim(places[:, 1].min() - MARGIN, places[:, 1].max() + MARGIN)
+    one_legend(figure, axes)
     return figure
 
 
 def panel_values(tables: Tables, panel: str, at: str) -> Any:
     """One number of a panel, a seed each."""
     return by_seed(tables[""], panel, "LR", at)
-
-
-def panels_of(tables: Tables) -> list[str]:
-    """All panels, in the order in which they were measured."""
-    return list(dict.fromkeys(picked(tables[""], ORIGINAL)["panel"])) + [
-        panel for panel in dict.fromkeys(tables[""]["panel"]) if panel != ORIGINAL
-    ]
 
 
 def _places(before: Any, after: Any, row: int, atom: int) -> Record:
