@@ -1,4 +1,4 @@
-"""Models that can only be asked: what is found is feasible, close to the best, within the budget, and says what it is."""
+"""Models that can only be asked: what is found is feasible, close to the best, within the calls, and says what it is."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def boxes() -> dict[str, Any]:
 @pytest.mark.parametrize("divergence", ["kl", "chi2"])
 def test_the_model_itself_confirms_the_risk_and_the_rows_are_legal(kind: str, divergence: str) -> None:
     model, x, y, space = boxes()[kind]
-    budget = 150 * len(x)
-    result = tp.stability(model, x, y, 0.45, space=space, budget=budget, divergence=divergence, **PRICES)
+    calls = 150 * len(x)
+    result = tp.stability(model, x, y, 0.45, space=space, calls=calls, divergence=divergence, **PRICES)
     q = result.sensitive
     truth = pd.Series(y, index=x.index).loc[q["row"]].to_numpy()
     wrong = model.predict(q[x.columns]) != truth
@@ -164,10 +164,10 @@ def test_the_model_itself_confirms_the_risk_and_the_rows_are_legal(kind: str, di
 
 
 @pytest.mark.parametrize("per_row", [3, 10, 40, 500])
-def test_the_budget_is_kept_and_more_of_it_never_hurts_the_claim(per_row: int) -> None:
+def test_the_calls_are_counted_and_more_of_them_never_hurts_the_claim(per_row: int) -> None:
     x, y = data(60)
     box = Asked(LogisticRegression().fit(x, y), "predict", "predict_proba")
-    profile = tp.profile(box, x, y, budget=per_row * len(x))
+    profile = tp.profile(box, x, y, calls=per_row * len(x))
     assert box.asked <= per_row * len(x)
     result = profile.stability(0.4, theta1=0.2, theta2=INF)
     exact = tp.stability(LogisticRegression().fit(x, y), x, y, 0.4, theta1=0.2, theta2=INF)
@@ -184,32 +184,34 @@ def test_one_feature_of_a_linear_model_is_within_two_percent(way: str) -> None:
         assert exact[name].value * (1.0 - 1e-9) <= found[name].value <= 1.02 * exact[name].value
 
 
-def test_features_share_a_budget() -> None:
+def test_features_share_the_calls() -> None:
     x, y = data(60)
     box = Asked(LogisticRegression().fit(x, y), "predict", "predict_proba")
-    found = tp.feature_stability(box, x, y, 0.4, budget=60 * 240, **PRICES)
+    found = tp.feature_stability(box, x, y, 0.4, calls=60 * 240, **PRICES)
     assert len(found) == 6
     assert box.asked <= 60 * 240
     with pytest.raises(tp.InputError, match="too small for 6 features"):
-        tp.feature_stability(box, x, y, 0.4, budget=60 * 5, **PRICES)
+        tp.feature_stability(box, x, y, 0.4, calls=60 * 5, **PRICES)
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
     x, y = data(80)
     box = RandomForestClassifier(5, random_state=0).fit(x, y)
-    first, second = (tp.stability(box, x, y, 0.4, seed=3, budget=80 * 100, **PRICES) for _ in range(2))
+    first, second = (tp.stability(box, x, y, 0.4, seed=3, calls=80 * 100, **PRICES) for _ in range(2))
     assert first.to_json() == second.to_json()
     assert first.sensitive.equals(second.sensitive)
 
 
-def test_a_budget_of_calls_does_not_trouble_a_model_that_needs_none() -> None:
+def test_a_number_of_calls_does_not_trouble_a_model_that_needs_none() -> None:
     x, y = data(60)
     linear, forest = LogisticRegression().fit(x, y), RandomForestClassifier(4, random_state=0).fit(x, y)
-    compared = tp.compare({"linear": linear, "forest": forest}, x, y, 0.4, budget=60 * 40, **PRICES)
+    compared = tp.compare({"linear": linear, "forest": forest}, x, y, 0.4, calls=60 * 40, **PRICES)
     assert compared.results["linear"].value == tp.stability(linear, x, y, 0.4, **PRICES).value
     assert "searched with" in compared.results["forest"].lower_by
-    dial = tp.compare({"linear": linear, "again": linear}, x, y, 0.4, mix=0.5, budget=10.0)
-    assert dial.results["linear"].theta1 == pytest.approx(0.2), "without a black box it is the dial's"
+    both = tp.compare({"linear": linear, "forest": forest}, x, y, 0.4, mix=0.5, budget=10.0, calls=60 * 40)
+    assert {result.theta1 for result in both.results.values()} == {0.2}, "the budget is the dial's"
+    with pytest.raises(tp.InputError, match="calls=99 is an option of a search"):
+        tp.compare({"linear": linear, "again": linear}, x, y, 0.4, calls=99, **PRICES)
 
 
 # What a model returns
@@ -304,7 +306,7 @@ def test_polars_frames_are_given_to_the_model_as_they_came() -> None:
         seen.add((type(rows).__name__, tuple(rows.columns), tuple(str(kind) for kind in rows.dtypes)))
         return (rows["income"] + 0.02 * (rows["age"] - 40) + (rows["job"] == "judge").cast(polars.Float64)).to_numpy()
 
-    result = tp.stability(model, frame, y, 0.55, space=MIXED, budget=100 * len(x), **PRICES)
+    result = tp.stability(model, frame, y, 0.55, space=MIXED, calls=100 * len(x), **PRICES)
     assert seen == {("DataFrame", tuple(frame.columns), tuple(str(kind) for kind in frame.dtypes))}
     assert isinstance(result.sensitive, polars.DataFrame)
     assert set(result.sensitive["job"]) <= set(JOBS)
@@ -314,7 +316,7 @@ def test_a_regressor_without_coefficients_is_served() -> None:
     x, _ = data(80)
     y = x["f0"].to_numpy() ** 2
     model = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(x, y)
-    result = tp.stability(model, x, y, 0.5, budget=80 * 100, **PRICES)
+    result = tp.stability(model, x, y, 0.5, calls=80 * 100, **PRICES)
     assert result.loss == "squared"
     q = result.sensitive
     assert np.square(y[q["row"]] - model.predict(q[x.columns])) == pytest.approx(q["loss"].to_numpy(), rel=1e-9)
@@ -369,17 +371,17 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: tp.stability(lambda rows: rows["f0"].to_numpy()[:3], *data(), 0.4, output="score"),
         ("shape (3,)", "150 rows"),
     ),
-    "a budget below one call a row": (
-        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), budget=10),
-        ("budget=10", "150 rows"),
+    "fewer calls than one call a row": (
+        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=10),
+        ("calls=10", "150 rows"),
     ),
-    "a budget that is spent on the trial": (
-        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), budget=200),
-        ("budget=200", "to see what the model returns", "or more"),
+    "calls that are spent on the trial": (
+        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=200),
+        ("calls=200", "to see what the model returns", "or more"),
     ),
     "an unknown option": (
         lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), restarts=3),
-        ("restarts=3", "budget, seed"),
+        ("restarts=3", "calls, seed"),
     ),
     "an unknown output": (
         lambda: tp.profile(lambda rows: rows["f0"], *data(), output="odds"),

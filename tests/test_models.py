@@ -346,7 +346,7 @@ def test_a_model_that_is_not_linear_is_searched_and_says_why(kind: str) -> None:
     model, says = NOT_LINEAR[kind]
     x, y = classes_of(classes=3 if "vote" in kind else 2)
     target = np.abs(targets_of()[1]) if "Regressor" in repr(model) or "Ridge" in repr(model) else y
-    profile = tp.profile(model, x, target, budget=20 * len(x), scale="std")
+    profile = tp.profile(model, x, target, calls=20 * len(x), scale="std")
     result = profile.stability(1.5 * profile.risk + 0.1, **PRICES)
     assert not result.exact
     assert says in result.lower_by

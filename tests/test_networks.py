@@ -372,6 +372,7 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "normalisation": (ask(nn.Sequential(nn.BatchNorm1d(D), NET)), ("BatchNorm1d (0) in train mode", ".eval()")),
     "an unknown option": (ask(sede=1), ("sede=1", "seed")),
     "an option of the paper's": (ask(epochs=5), ("epochs=5", "method='path'", "leave it out")),
+    "calls of a network": (ask(calls=500), ("calls=500", "black boxes", "leave it out")),
     "an option of searches": (ask(method="paper", seed=5), ("seed=5", "method='paper'", "leave it out")),
     "an unknown method": (ask(method="magic"), ("method='magic'", "path, exact, paper")),
     "a negative seed": (ask(seed=-1), ("seed=-1", "whole number, 0 or more")),

@@ -64,7 +64,7 @@ def profile(
         "std" measures each feature in its standard deviations, "mad" in median absolute deviations, "iqr" in interquartile
         ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
     search
-        For black boxes: `budget=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
+        For black boxes: `calls=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
         features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
         where it is not clear what the model returns), `classes=`.
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
@@ -141,11 +141,8 @@ def compare(
     _, search = _sorted_out(settings)
     shared: dict[str, Any] = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale}
     cases = {str(name): _asked(model, X, y, settings, **shared, check=False) for name, model in models.items()}
-    if not any(case.judgement.searched for case, _ in cases.values()):
+    if not any(case.serves(search) for case, _ in cases.values()):  # an option may be meant for one of them only
         next(iter(cases.values()))[0].check_options(search)
-    if any(case.judgement.counts_calls for case, _ in cases.values()):  # then a budget is of calls, for all that count them
-        for _, asked in cases.values():
-            asked.pop("budget", None)
     results = {name: case.profile().stability(risk, **asked) for name, (case, asked) in cases.items()}
     return Comparison(results, next(iter(cases.values()))[0].features.backend)
 
@@ -276,14 +273,21 @@ class Case:
     features: Features
     base: FloatArray
 
+    def serves(self, search: Mapping[str, Any]) -> bool:
+        """Whether the model is searched in a way that knows these options."""
+        return self.judgement.searched and ("calls" not in search or self.judgement.counts_calls)
+
     def check_options(self, search: Mapping[str, Any]) -> None:
         """An option that would be ignored is an error."""
-        if search and not self.judgement.searched:
-            name = next(iter(search))
-            raise InputError(
-                f"{name}={search[name]!r} is an option of a search (of networks and black boxes); this model needs none, so"
-                " leave it out."
-            )
+        if not search or self.serves(search):
+            return
+        if self.judgement.searched:
+            raise InputError(f"calls={search['calls']!r} counts the calls of black boxes; this is a network, so leave it out.")
+        name = next(iter(search))
+        raise InputError(
+            f"{name}={search[name]!r} is an option of a search (of networks and black boxes); this model needs none, so leave"
+            " it out."
+        )
 
     def profile(self) -> Profile:
         """The best responses in the whole domain."""
@@ -307,17 +311,11 @@ def _asked(
     scale: Scale | None,
     check: bool = True,
 ) -> tuple[Case, dict[str, Any]]:
-    """A model on data, and what it is to be asked.
-
-    Options of the question and of the search come together here. A `budget` counts the calls of a model that is searched by
-    calling it; for all others it is the dial's.
-    """
+    """A model on data, and what it is to be asked: options of the question and of the search come together here."""
     asked, search = _sorted_out(settings)
-    case = _prepared(model, data, y, loss, sample_weight, space, scale, search, asked.get("budget"))
+    case = _prepared(model, data, y, loss, sample_weight, space, scale, search)
     if check:
         case.check_options(search)
-    if case.judgement.counts_calls:
-        asked.pop("budget", None)
     return case, asked
 
 
@@ -330,7 +328,6 @@ def _prepared(
     space: Space | None,
     scale: Scale | None,
     search: Mapping[str, Any],
-    budget: Any = None,
 ) -> Case:
     """The data read, the space resolved, the model recognised."""
     if not isinstance(space, (Space, type(None))):
@@ -344,7 +341,8 @@ def _prepared(
     if len(rows) < len(base):
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
-    judgement = judge(model, features, y, loss, search, budget)
+    of_all = {name: value for name, value in search.items() if name != "calls"}
+    judgement = judge(model, features, y, loss, of_all, search.get("calls"))
     return Case(judgement, in_units(domain, features, base, scale), features, base)
 
 

@@ -38,7 +38,7 @@ class Options:
 
     Attributes
     ----------
-    budget
+    calls
         Rows that the model may be asked about, in all; 500 a sample, or more where there are many features.
     seed
         Of what is drawn.
@@ -52,7 +52,7 @@ class Options:
         Labels in the order of the model's outputs.
     """
 
-    budget: int | None = None
+    calls: int | None = None
     seed: int = 0
     batch: int | None = None
     progress: bool | None = None
@@ -66,10 +66,10 @@ class Options:
             if name not in known:
                 raise InputError(f"{name}={given[name]!r} is not an option of black boxes; they are {', '.join(known)}.")
         options = cls(**given)
-        for name, least in {"budget": samples, "seed": 0, "batch": 1}.items():
+        for name, least in {"calls": samples, "seed": 0, "batch": 1}.items():
             value = getattr(options, name)
             if not (isinstance(value, Integral) and int(value) >= least) and not (name != "seed" and value is None):
-                told = f", at least one call for each of the {samples} rows" if name == "budget" else f", {least} or more"
+                told = f", at least one call for each of the {samples} rows" if name == "calls" else f", {least} or more"
                 raise InputError(f"{name}={value!r} must be a whole number{told}.")
         if options.output not in (None, *OUTPUTS):
             raise InputError(f"output={options.output!r} is not known; use one of {', '.join(OUTPUTS)}.")
@@ -118,27 +118,27 @@ class BlackBoxJudgement(Judgement):
         return self._quest.oracle(domain, breaks)
 
     def shared(self, parts: int) -> Judgement:
-        left, rows = self._quest.budget, len(self._features.x)
+        left, rows = self._quest.calls, len(self._features.x)
         if left is None:
             return self
         if left // parts < rows:
             raise InputError(
-                f"budget={self._options.budget} is too small for {parts} features: each takes a call for every one of the"
+                f"calls={self._options.calls} is too small for {parts} features: each takes a call for every one of the"
                 f" {rows} rows at least; give {self._asked + parts * rows} or more, or ask about fewer features."
             )
         other = copy.copy(self)
-        other._quest = replace(self._quest, budget=left // parts)  # noqa: SLF001  # a copy of itself
+        other._quest = replace(self._quest, calls=left // parts)  # noqa: SLF001  # a copy of itself
         return other
 
     def _left(self) -> int | None:
-        """What is left of the budget once it is known what the model returns."""
-        budget, rows = self._options.budget, len(self._features.x)
-        if budget is not None and budget < self._asked + rows:
+        """What is left of the calls once it is known what the model returns."""
+        calls, rows = self._options.calls, len(self._features.x)
+        if calls is not None and calls < self._asked + rows:
             raise InputError(
-                f"budget={budget} is too small: it took {self._asked} calls to see what the model returns, and each of the"
+                f"calls={calls} is too small: it took {self._asked} calls to see what the model returns, and each of the"
                 f" {rows} rows takes one; give {self._asked + rows} or more."
             )
-        return None if budget is None else budget - self._asked
+        return None if calls is None else calls - self._asked
 
     def _called(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> Any:
         """What the model says of these rows at these places, batch by batch."""

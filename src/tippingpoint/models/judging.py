@@ -34,7 +34,7 @@ class Judgement(ABC):
     searched
         Whether best responses are searched for, and options of the search have a meaning.
     counts_calls
-        Whether the search has a budget of model calls.
+        Whether the search counts the calls of the model.
     """
 
     label: str
@@ -55,8 +55,8 @@ class Judgement(ABC):
         return self.oracle(domain)
 
 
-def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], budget: int | None = None) -> Judgement:
-    """The judgement of this model by this loss; `budget` is for those who count calls, and only for them."""
+def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], calls: int | None = None) -> Judgement:
+    """The judgement of this model by this loss; `calls` is for those who count them, and only for them."""
     model = _unwrapped(model)
     steps, last = _steps(model)
     if offers_module(last):
@@ -69,10 +69,10 @@ def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str
         if module is not None:
             return NetworkJudgement(module, features, y, loss, search)
         model = asked(steps, last)
-    return _of_table(model, features, y, loss, search, budget)
+    return _of_table(model, features, y, loss, search, calls)
 
 
-def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], budget: int | None) -> Judgement:
+def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], calls: int | None) -> Judgement:
     """The judgement of a model of rows and columns: exact where it is linear, asked where it is not."""
     of_features = isinstance(loss, PiecewiseLinear) and loss.of_features
     if model is None and not of_features:
@@ -95,7 +95,7 @@ def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping
             reason = f"the {chosen.label} loss of {len(linear.coef)} classes has no closed form"
     from tippingpoint.models.blackbox import BlackBoxJudgement
 
-    given = dict(search) if budget is None else {**search, "budget": budget}
+    given = dict(search) if calls is None else {**search, "calls": calls}
     return BlackBoxJudgement(model, features, y, loss, given, reason)
 
 

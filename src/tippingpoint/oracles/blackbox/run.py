@@ -19,13 +19,13 @@ from tippingpoint.oracles.blackbox.search import Searcher
 from tippingpoint.progress import progress_bar
 
 CALLS = 500
-"""Calls a sample where no budget is given."""
+"""Calls a sample where no number is given."""
 
 COUNTED = 2000
-"""Places a sample up to which, where no budget is given, every one of them is tried."""
+"""Places a sample up to which, where no number is given, every one of them is tried."""
 
 LOOKS = 6
-"""Times that every feature is looked at, at least, where no budget is given and there are many."""
+"""Times that every feature is looked at, at least, where no number is given and there are many."""
 
 INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 
@@ -48,7 +48,7 @@ class Quest:
         The true class of every sample; None where there are no classes.
     reason
         In words: why it can only be asked.
-    budget
+    calls
         Calls of the model, one a row; None for as many as are good for the number of features.
     seed, progress
         Of what is drawn, and whether to show a bar.
@@ -60,7 +60,7 @@ class Quest:
     graded: bool
     labels: IntArray | None
     reason: str
-    budget: int | None = None
+    calls: int | None = None
     seed: int = 0
     progress: bool | None = None
 
@@ -82,12 +82,12 @@ class Quest:
             Who bounds the stability from below, where anybody does.
         """
         samples = len(self.x)
-        budget = self.budget or samples * max(CALLS, LOOKS * _looks(domain))
+        most = self.calls or samples * max(CALLS, LOOKS * _looks(domain))
         lists = listings(domain, breaks)
         every = combinations(lists) if lists is not None else 0
         all_of_them = (every + 1) * samples
-        exact, notes = lists is not None and all_of_them <= (self.budget or samples * COUNTED), tuple[str, ...]()
-        calls = all_of_them if exact else budget
+        exact, notes = lists is not None and all_of_them <= (self.calls or samples * COUNTED), tuple[str, ...]()
+        calls = all_of_them if exact else most
         with progress_bar("model calls", calls, show=self.progress) as tick:
             asker = Asker(self.scores, self.x, domain, self.loss, self.now, self.graded, calls, tick)
             try:
