@@ -23,10 +23,11 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
 from tippingpoint.errors import InputError
+from tippingpoint.evidence import Evidence, Places
 from tippingpoint.frames import build_frame
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.prices import read_number, resolve_prices
-from tippingpoint.results import Evidence, StabilityResult, Sweep, small_sample
+from tippingpoint.results import StabilityResult, Sweep, small_sample
 
 IMPRECISE = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
@@ -183,25 +184,20 @@ class Profile:
             samples=len(self.base),
             evaluations=solution.evaluations,
             notes=tuple(notes),
-            trace=oracle.trace,
+            trace=oracle.trace or solution.risks,
             evidence=Evidence(
                 sensitive=lambda: self._frame(oracle, q),
+                places=lambda: self._places(oracle, q),
                 bootstrap=lambda replicates, seed: self._bootstrap(problem, replicates, seed),
                 influence=psi,
                 base=self.base,
+                distribution=q,
             ),
         )
 
     def _frame(self, oracle: Oracle, q: SensitiveDistribution) -> Any:
         """Q* as a frame, atoms in the order of their rows."""
         order = np.argsort(q.sample, kind="stable")
-        moved: dict[str, Any] = {}
-        for right, price in enumerate(q.prices):
-            atoms = np.flatnonzero(q.right == bool(right))
-            if len(atoms):
-                for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
-                    column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
-                    column[atoms] = values
         told = {
             "row": [self.index[i] for i in q.sample[order]],
             "weight": q.weight[order],
@@ -211,10 +207,16 @@ class Profile:
             "cost": q.cost[order],
         }
         held = {column.name: column for column in self.columns}
-        for name, values in moved.items():
+        for name, values in _moved(oracle, q).items():
             shown = held[name].decoded(values[order]) if name in held else values[order]
             told[f"feature:{name}" if name in told else name] = shown
         return build_frame(told, self.backend)
+
+    def _places(self, oracle: Oracle, q: SensitiveDistribution) -> Places:
+        """Every sample where it is, which is where it stays if nothing is paid, and every atom where it goes."""
+        everyone = np.arange(len(self.base), dtype=np.intp)
+        stay = oracle.points(0.0, everyone, np.zeros(len(everyone)))
+        return Places(stay, _moved(oracle, q), q, self.columns, self.backend)
 
     def _bootstrap(self, problem: Problem, replicates: int, seed: int) -> Bootstrap:
         def stability(base: FloatArray) -> float:
@@ -233,6 +235,18 @@ class Profile:
             return sensitive_distribution(again, solution).total_cost
 
         return bootstrap(stability, self.base, replicates=replicates, seed=seed)
+
+
+def _moved(oracle: Oracle, q: SensitiveDistribution) -> dict[str, Any]:
+    """Where every atom goes, by feature."""
+    moved: dict[str, Any] = {}
+    for right, price in enumerate(q.prices):
+        atoms = np.flatnonzero(q.right == bool(right))
+        if len(atoms):
+            for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
+                column[atoms] = values
+    return moved
 
 
 def _several(name: str, values: Any) -> list[Any]:

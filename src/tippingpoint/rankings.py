@@ -7,13 +7,18 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tippingpoint.advice import Advice, of_features, of_result
+from tippingpoint.core.inference import normal_margin
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.frames import build_frame
-from tippingpoint.results import StabilityResult
+from tippingpoint.results import LEVEL, StabilityResult, stability_axis
+from tippingpoint.show.plots import draw_ranking
 from tippingpoint.show.text import bound, headline, level, number, percent, render_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SCHEMA = "tippingpoint.features/1"
 """Name and version of the JSON that rankings are stored as."""
@@ -109,6 +114,28 @@ class FeatureStability:
         if first.status == "already":
             return of_result(first.summary)
         return of_features([(name, r.value, r.standard_error) for name, r in self.results.items()], self.limit)
+
+    def plot(self, most: int = 10, ax: Axes | None = None) -> Axes:
+        """The most sensitive features as bars, ±1.96 standard errors, and what reweighting alone costs as a dashed line.
+
+        Parameters
+        ----------
+        most
+            Features shown.
+        ax
+            Where to draw; a new figure where none is given.
+        """
+        shown = self.top(most).results
+        if not shown:
+            raise InputError(f"most={most!r} leaves no feature to draw; 10 are usual.")
+        first = next(iter(shown.values()))
+        if first.status == "already":
+            raise InputError(f"risk={first.risk:g} is reached whatever moves, so there is nothing to draw; ask for more.")
+        margin = [normal_margin(r.standard_error, LEVEL) for r in shown.values()]
+        kinds = [self.kinds[name] for name in shown]
+        return draw_ranking(
+            list(shown), [r.value for r in shown.values()], margin, kinds, self.limit, ax, xlabel=stability_axis(shown.values())
+        )
 
     def __str__(self) -> str:
         first = next(iter(self.results.values()))

@@ -5,43 +5,34 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tippingpoint.advice import Advice, of_result
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin, standard_error
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
+from tippingpoint.evidence import Evidence
 from tippingpoint.frames import build_frame
-from tippingpoint.show.text import bound, render_html, render_table, render_text
+from tippingpoint.show.plots import draw_convergence, draw_lines, draw_ranking, draw_result, draw_split, draw_weights
+from tippingpoint.show.text import bound, level, render_html, render_table, render_text, risk_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SCHEMA = "tippingpoint.stability/1"
 """Name and version of the JSON that results are stored as."""
 
+LEVEL = 0.95
+"""Of the intervals that pictures show: ±1.96 standard errors."""
 
-@dataclass(frozen=True)
-class Evidence:
-    """What a fresh result can still be asked; a result read from JSON has none of it.
-
-    Attributes
-    ----------
-    sensitive
-        Builds Q* as a frame.
-    bootstrap
-        Runs the bootstrap for a number of replicates and a seed.
-    influence
-        First-order effect of each sample of positive weight on the stability.
-    base
-        Base weight of each of these samples.
-    """
-
-    sensitive: Callable[[], Any]
-    bootstrap: Callable[[int, int], Bootstrap]
-    influence: FloatArray
-    base: FloatArray
+DIAL = "mix (0: reweighting only, 1: moving only)"
+"""What the dial between the two prices is called on an axis."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ class StabilityResult:
     notes
         What a careful reader should know.
     trace
-        The risk after every epoch, where the search has epochs (`method="paper"`).
+        The risk on the way: after every epoch of `method="paper"`, for all others at every price that the dual tried.
     """
 
     value: float
@@ -195,6 +186,44 @@ class StabilityResult:
             raise InputError(f"this is not JSON ({error}); pass the text that to_json() gave.") from None
         return cls.from_dict(stored)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The risk in steps: now, what moving samples adds, what reweighting them adds, the threshold."""
+        return draw_result(self.summary, ax)
+
+    def plot_sensitive(
+        self, features: Sequence[str] | None = None, *, labels: Any = None, model: Any = None, ax: Axes | None = None
+    ) -> Axes:
+        """Q* in two features: grey shadows where samples were, dots where they go, as large as their weights.
+
+        Parameters
+        ----------
+        features
+            Names of two; where none are given, the two that move most, in standard deviations. Where nothing moves, the two
+            whose means the weights shift most. Samples of the same category are spread a little, so that each is seen.
+        labels
+            Colours the dots: one label a row of positive weight, such as `y`.
+        model
+            Whose decision boundary is drawn: a classifier of two classes, `(coef, intercept)`, a PyTorch module, or a function
+            of data whose zero it is. Where there are further features, it is the boundary with each of them at its median,
+            or its most frequent category: samples that differ from that may be on the other side of the model's own.
+        ax
+            Where to draw; a new figure where none is given.
+        """
+        self._reached()
+        return self._evidence.places().picture(features, labels, model, ax)
+
+    def plot_weights(self, ax: Axes | None = None) -> Axes:
+        """How the weights of Q* concentrate on few samples, and the effective share that comes of it."""
+        self._reached()
+        q = self._evidence.distribution
+        return draw_weights(q.weight, q.origin, ax)
+
+    def plot_convergence(self, ax: Axes | None = None) -> Axes:
+        """The risk on the way to the threshold: after every epoch of `method="paper"`, else at every price of the dual."""
+        if not self.trace:
+            raise InputError(f"there was no way to go where the status is {self.status!r}; ask for another risk to see one.")
+        return draw_convergence({"risk": self.trace}, self.risk, "step of the search", ax, ylabel=risk_name(self.loss))
+
     def advice(self) -> Advice:
         """Which kind of change makes most of the excess risk, and which training helps against it."""
         return of_result(self.summary)
@@ -209,6 +238,13 @@ class StabilityResult:
     def summary(self) -> dict[str, Any]:
         """Every number and word, as the page and the screen show them."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
+
+    def _reached(self) -> None:
+        if self.status == "unreachable":
+            most = level(self.largest_risk, self.loss)
+            raise InputError(
+                f"no distribution reaches risk={self.risk:g}, so there is none to draw; the largest risk found is {most}."
+            )
 
     @property
     def _evidence(self) -> Evidence:
@@ -257,6 +293,27 @@ class Sweep:
         columns = {_heading(name): [getattr(r, name) for r in self] for name in ("risk", "theta1", "theta2", *self.COLUMNS)}
         return build_frame({self.over: list(self.at), **columns}, self.backend)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The stability at each setting, with a band of ±1.96 standard errors; what is certified from below is dotted."""
+        value, error, lower = (np.array([getattr(r, name) for r in self]) for name in ("value", "standard_error", "lower"))
+        margin = normal_margin(1.0, LEVEL) * error
+        floors = {"stability": lower} if any(not r.exact and r.lower > 0.0 for r in self) else {}
+        band = (value, np.maximum(value - margin, 0.0), value + margin)
+        return draw_lines(self.at, {"stability": band}, self._axis, stability_axis(self), ax, floors=floors)
+
+    def plot_excess(self, ax: Axes | None = None) -> Axes:
+        """The excess risk at each setting, split in what moving samples adds and what reweighting them adds."""
+        reached = [r.status != "unreachable" for r in self]
+        moving, weighing = (
+            [getattr(r, name) if there else math.nan for r, there in zip(self, reached, strict=True)]
+            for name in ("corruption_excess", "reweighting_excess")
+        )
+        return draw_split(self.at, moving, weighing, ax, xlabel=self._axis, ylabel=f"excess {risk_name(self.results[0].loss)}")
+
+    @property
+    def _axis(self) -> str:
+        return DIAL if self.over == "mix" else f"threshold ({risk_name(self.results[0].loss)})"
+
     def __str__(self) -> str:
         rows = [[at, *(getattr(r, name) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
         return render_table([self.over, *map(_heading, self.COLUMNS)], rows)
@@ -304,12 +361,24 @@ class Comparison:
                 rows.append((name, against, difference, error, difference - margin, difference + margin))
         return rows
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The stability of each model, the most stable on top, ±1.96 standard errors; of pairs, `differences` knows more."""
+        value, error = ([getattr(r, name) for r in self.results.values()] for name in ("value", "standard_error"))
+        margin = normal_margin(1.0, LEVEL) * np.array(error)
+        label = stability_axis(self.results.values())
+        return draw_ranking(list(self.results), value, margin, ax=ax, xlabel=label, largest_first=True)
+
     def __str__(self) -> str:
         ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
         columns = ("current_risk", "value", "standard_error", "status")
         rows = [[name, *(getattr(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
         table = render_table(["model", *map(_heading, columns), "bound"], rows)
         return table + "\n\n" + render_table(self._HEAD, self._rows(None, 0.95))
+
+
+def stability_axis(results: Iterable[StabilityResult]) -> str:
+    """What an axis of stabilities is called: of a search they are upper bounds."""
+    return "stability" if all(r.exact for r in results) else "stability (upper bound)"
 
 
 def _heading(name: str) -> str:

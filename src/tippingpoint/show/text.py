@@ -40,6 +40,11 @@ def level(value: float, loss: str) -> str:
     return percent(value) if loss == "zero_one" else number(value)
 
 
+def risk_name(loss: str) -> str:
+    """What the mean of a loss is called."""
+    return {"zero_one": "error rate", GIVEN: GIVEN}.get(loss, f"{loss} risk")
+
+
 def bound(summary: Mapping[str, Any]) -> str:
     """What is known of a stability, in a word: exact, certified from below, or an upper bound only."""
     if summary["exact"]:
@@ -50,7 +55,7 @@ def bound(summary: Mapping[str, Any]) -> str:
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence."""
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
-    what = {"zero_one": "error rate", GIVEN: GIVEN}.get(summary["loss"], f"{summary['loss']} risk")
+    what = risk_name(summary["loss"])
     if summary["status"] == "features":
         how = "by reweighting" if math.isinf(summary["theta1"]) else "by moving one feature"
         also = "" if math.isinf(summary["theta1"]) or math.isinf(summary["theta2"]) else ", and reweighting"
