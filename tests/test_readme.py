@@ -17,7 +17,7 @@ README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8"
 def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> None:
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
-    assert len(examples) == 7
+    assert len(examples) == 8
     printed, names = [], {"__name__": "readme"}
     for example in examples:
         out = io.StringIO()
@@ -33,8 +33,9 @@ def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> No
     assert printed[3].startswith(shown[1]), "the space is shown as it is"
     assert "exact: ≥" in printed[3], "a pipeline is exact in raw columns"
     assert printed[4].count("two-sided: ≥") == 2, "the network is bounded from both sides, under both losses"
-    assert "upper bound only" in printed[5], "the black box says what it is"
-    assert printed[6].startswith("Stability"), "the table too"
+    assert {"ERM", "AT", "tilted"} <= set(printed[5].split()), "three trainings are compared"
+    assert "upper bound only" in printed[6], "the black box says what it is"
+    assert printed[7].startswith("Stability"), "the table too"
 
 
 def test_the_result_shown_is_the_demos(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tippingpoint.reproduce.claims import Claim, judged, percentage, rendered, spread, tabulated
+from tippingpoint.reproduce.claims import Claim, judged, percentage, rendered, spread, tabulated, tally
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,14 @@ def test_a_spread_is_mean_and_standard_deviation_and_counts_infinities_apart() -
 
 def test_a_table_of_claims_is_rendered_a_figure_at_a_time_and_keeps_its_columns() -> None:
     table = tabulated([Claim("b", "x | y", "1 %", "2 %", 1, 2), Claim("a", "z", "yes", "no", 0, 2)])
-    told = rendered(table).splitlines()
-    assert told[0] == "### b"
+    told = rendered(table, {"a": "first", "b": "second"}, "paper/").splitlines()
+    assert told[0] == "### Second"
+    assert told[2] == "![Second](paper/b.png)"
     assert "| x \\| y | 1 % | 2 % | holds for 1 of 2 seeds |" in told
-    assert told.index("### b") < told.index("### a")
+    assert told.index("### Second") < told.index("### First")
     assert "| z | yes | no | does not hold |" in told
+
+
+def test_a_tally_counts_the_three_verdicts() -> None:
+    table = tabulated([Claim("a", "x", "", "", held, 4) for held in (4, 4, 3, 0)])
+    assert tally(table) == "Of 4 claims 2 hold, 1 hold for some seeds, 1 do not hold."

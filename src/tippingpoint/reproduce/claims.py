@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -58,17 +58,36 @@ def tabulated(claims: Sequence[Claim]) -> Any:
     return pd.DataFrame([{**asdict(claim), "verdict": claim.verdict} for claim in claims], columns=list(HEAD))
 
 
-def rendered(table: Any) -> str:
-    """A table of claims in Markdown, as `docs/paper.md` shows it."""
+def rendered(table: Any, titles: Mapping[str, str], folder: str = "") -> str:
+    """The figures and their claims in Markdown, as `docs/paper.md` shows them.
+
+    Parameters
+    ----------
+    table
+        Of claims.
+    titles
+        Of figures, by name.
+    folder
+        Where the pictures are, seen from the page.
+    """
     columns = ("claim", "paper", "measured", "verdict")
     lines = []
     for figure, rows in table.groupby("figure", sort=False):
-        lines += [f"### {figure}", "", "| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+        title = titles[figure][0].upper() + titles[figure][1:]
+        lines += [f"### {title}", "", f"![{title}]({folder}{figure}.png)", ""]
+        lines += ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
         lines += [
             "| " + " | ".join(str(row[name]).replace("|", "\\|") for name in columns) + " |" for _, row in rows.iterrows()
         ]
         lines.append("")
     return "\n".join(lines)
+
+
+def tally(table: Any) -> str:
+    """How many claims hold, in a sentence."""
+    verdicts = list(table["verdict"])
+    whole, none = verdicts.count("holds"), verdicts.count("does not hold")
+    return f"Of {len(verdicts)} claims {whole} hold, {len(verdicts) - whole - none} hold for some seeds, {none} do not hold."
 
 
 def spread(values: Any, form: Callable[[float], str] | str = "{:.3g}") -> str:

@@ -132,7 +132,7 @@ def draw(tables: Tables) -> Canvas:
         for method in METHODS:
             values = [worst(table, f"{name} {where}", method, least) for where, least in JUDGES.values()]
             series[method] = ([v.mean() for v in values], [v.std(ddof=1) if len(v) > 1 else 0.0 for v in values])
-        draw_groups(list(JUDGES), series, "accuracy of the worst racial group", row[2])
+        draw_groups([told.replace(", ", ",\n") for told in JUDGES], series, "accuracy of the worst racial group", row[2])
         row[2].set_title(f"{title}: worst racial group", fontsize="medium")
     return figure
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -73,25 +74,11 @@ def traced(table: Any, panel: str, series: str) -> list[float]:
     return [float(value) for value in chosen.iloc[chosen["at"].astype(int).argsort(kind="stable")]["value"]]
 
 
-def one_legend(figure: Canvas, axes: Sequence[Any]) -> None:
-    """One legend below the picture instead of one in every panel."""
-    named: dict[str, Any] = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-        if ax.get_legend() is not None:
-            ax.get_legend().remove()
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named), frameon=False, fontsize="small")
-
-
 def over_seeds(table: Any, panel: str, series: str, places: Sequence[Any]) -> tuple[list[float], list[float]]:
-    """Mean and standard deviation over the seeds at each place; infinite where all seeds are."""
-    import numpy as np
-
+    """Mean and standard deviation over the seeds at each place; infinite where any seed is."""
     means, deviations = [], []
     for at in places:
         values = by_seed(table, panel, series, at)
-        finite = values[np.isfinite(values)]
-        means.append(float(finite.mean()) if len(finite) else float("inf"))
-        deviations.append(float(finite.std(ddof=1)) if len(finite) > 1 else 0.0)
+        means.append(float(values.mean()))
+        deviations.append(float(values.std(ddof=1)) if len(values) > 1 and math.isfinite(means[-1]) else 0.0)
     return means, deviations

@@ -30,7 +30,7 @@ NAME = "income"
 CONVERGENCE = (0.25, 0.5, 0.75)
 """Settings of the dial at which the paper's algorithm is watched."""
 
-SCHEDULE: dict[str, Any] = {"learning_rate": 0.03, "price_rate": 0.1, "epochs": 100}
+SCHEDULE: dict[str, Any] = {"learning_rate": 0.03, "price_rate": 0.1, "epochs": 200}
 """Of the paper's algorithm: rates found by hand, those that arrive in the fewest epochs (benchmarks/network.py)."""
 
 AGAIN = 5
@@ -117,7 +117,7 @@ def draw(tables: Tables) -> Canvas:
     from tippingpoint.show.plots import draw_convergence, draw_split
 
     table = tables[""]
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13.5, 3.9), layout="constrained")
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15.0, 3.9), layout="constrained", width_ratios=(1.4, 1.0, 1.0))
     mixes = mixes_of(table, panel("income"))
     moving, reweighting = (over_seeds(table, "excess", part, mixes) for part in ("moving", "reweighting"))
     draw_split(

@@ -79,7 +79,9 @@ def redraw(names: Sequence[str], out: str | Path) -> Any:
     claims = [claim for figure in _chosen(names) for claim in _redrawn(figure, folder)]
     table = tabulated(claims)
     table.to_csv(folder / "claims.csv", index=False)
-    (folder / "claims.md").write_text(rendered(table), encoding="utf-8")
+    (folder / "claims.md").write_text(
+        rendered(table, {figure.name: figure.title for figure in FIGURES.values()}), encoding="utf-8"
+    )
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,17 @@ if TYPE_CHECKING:
 ASKED: dict[str, Any] = {"risk": 0.4, "theta1": 1.0, "theta2": 0.25}
 """The paper's question."""
 
+WIDTH = 34
+"""Letters of a line of a label."""
+
 TOP = 5
 """Features that the paper shows."""
 
 LEADERS = 3
 """Of the features that lead most often, how many a table names."""
+
+FIRST = {"income": "race", "pubcov": "race", "covid": "age"}
+"""The group of features that the paper speaks of has the first colour."""
 
 MODELS = ("MLP", "LR")
 """The models that the paper shows."""
@@ -77,12 +84,13 @@ def draw_features(table: Any, labels: Any, where: str, name: str, model: str, ax
     known = labels[labels["data"] == name].set_index("feature")
     often = {feature: sum(feature in top for top in first.values()) for feature in shown}
     draw_ranking(
-        [f"{known.loc[feature, 'label']} ({often[feature]}/{len(first)})" for feature in shown],
+        [textwrap.fill(f"{known.loc[feature, 'label']} ({often[feature]}/{len(first)})", WIDTH) for feature in shown],
         values[shown].mean().to_numpy(),
         values[shown].std(ddof=1).fillna(0.0).to_numpy(),
         [str(known.loc[feature, "group"]) for feature in shown],
         float(by_seed(table, where, f"{model}: limit", "limit").mean()),
         ax,
+        palette=sorted(set(known["group"]), key=lambda group: (group != FIRST.get(name), group)),
     )
 
 

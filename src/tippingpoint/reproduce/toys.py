@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tippingpoint.datasets import toy
-from tippingpoint.reproduce.figure import DRAWN, Record, Tables, by_seed, numbers, one_legend
+from tippingpoint.reproduce.figure import DRAWN, Record, Tables, by_seed, numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -126,12 +126,13 @@ def draw_toy(tables: Tables, panels: Sequence[str]) -> Canvas:
             NAMES,
             lambda places: places @ coef[:2] + coef[2],
             ax,
+            legend="figure" if panel == panels[-1] else "none",
         )
         ax.set_title(panel, fontsize="medium")
+        ax.label_outer()
     places = np.vstack([atoms[list(NAMES)].to_numpy(), atoms[[f"{name} before" for name in NAMES]].to_numpy()])
     axes[0].set_xlim(places[:, 0].min() - MARGIN, places[:, 0].max() + MARGIN)
     axes[0].set_ylim(places[:, 1].min() - MARGIN, places[:, 1].max() + MARGIN)
-    one_legend(figure, axes)
     return figure
 
 

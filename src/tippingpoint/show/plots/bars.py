@@ -96,6 +96,7 @@ def draw_ranking(
     xlabel: str = "stability",
     limit_label: str = "reweighting alone",
     largest_first: bool = False,
+    palette: Sequence[str] = (),
 ) -> Axes:
     """Features as horizontal bars, the most sensitive (the least value) on top.
 
@@ -115,6 +116,8 @@ def draw_ranking(
         What the bars and the dashed line show.
     largest_first
         Whether the largest value is on top instead.
+    palette
+        Kinds in the order of their colours, so that several pictures agree; those of `kinds` that it lacks come after them.
     """
     read = read_values(values, "values", len(names))
     spread = np.full(len(names), np.nan) if errors is None else read_values(errors, "errors", len(names))
@@ -122,7 +125,7 @@ def draw_ranking(
         raise InputError("names is empty; give at least one feature.")
     if kinds is not None and len(kinds) != len(names):
         raise InputError(f"kinds has {len(kinds)} values but there are {len(names)} names; give one kind a feature.")
-    every = list(dict.fromkeys(kinds or [""]))
+    every = list(dict.fromkeys([*palette, *kinds] if kinds is not None else [""]))
     if len(every) > len(PALETTE):
         raise InputError(f"kinds names {listed(every)}; at most {len(PALETTE)} kinds can be told apart by colour.")
     ax = axes_on(ax, (SIZE[0], ROOM + LINE * max(len(names), 3)))
@@ -132,6 +135,8 @@ def draw_ranking(
     finite = np.isfinite(read)
     for k, kind in enumerate(every):
         mine = finite if kinds is None else finite & np.array([given == kind for given in kinds])
+        if kinds is not None and kind not in kinds:
+            continue
         ax.barh(place[mine], read[mine], 0.72, color=colour(k), label=kind if len(every) > 1 else "_one")
     known = finite & np.isfinite(spread)
     ax.errorbar(read[known], place[known], xerr=spread[known], **WHISKER)
@@ -139,10 +144,10 @@ def draw_ranking(
         ax.text(0.01, row, "∞", color=SHADE, va="center", transform=ax.get_yaxis_transform())
     ax.set_yticks(range(len(names)), [str(names[k]) for k in order])
     ax.tick_params(axis="y", length=0.0)
-    ax.set_xlim(left=min(0.0, float(read[finite].min(initial=0.0))))
     edge = math.inf if limit is None else limit
     if math.isfinite(edge):
         ax.plot([edge, edge], [-0.5, len(names) - 0.5], color=INK, linestyle=DASHES, linewidth=1.2, label=limit_label)
+    ax.set_xlim(left=min(0.0, float(read[finite].min(initial=0.0))))  # last, so that the right end still fits all
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlabel(xlabel)
     if entries(ax):

@@ -131,7 +131,7 @@ def name_settings(ax: Axes, labels: Sequence[str], along: Along = "x") -> None:
     step = -(-len(labels) // TICKS)
     shown = [str(label) for label in labels[::step]]
     axis.set_ticks(range(0, len(labels), step), shown)
-    if along == "x" and sum(map(len, shown)) > WIDE:
+    if along == "x" and sum(max(map(len, label.split("\n"))) for label in shown) > WIDE:
         for text in axis.get_ticklabels():
             text.set(rotation=30, horizontalalignment="right", rotation_mode="anchor")
 

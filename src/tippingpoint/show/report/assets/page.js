@@ -1,0 +1,198 @@
+// The controls of the page: whatever is moved, everything that depends on it is computed anew from the numbers embedded.
+
+const PAUSE = 160;
+const ALONG = 15;
+
+function numberOf(value) {
+  return value === "inf" ? Infinity : value;
+}
+
+// A price as a person writes it; NaN where it is none.
+function readPrice(text) {
+  const plain = text.trim().toLowerCase().replace(",", ".");
+  if (["∞", "inf", "infinity"].includes(plain)) return Infinity;
+  const value = plain === "" ? NaN : Number(plain);
+  return value > 0 ? value : NaN;
+}
+
+function theme() {
+  const button = document.getElementById("theme");
+  const dark = () => document.documentElement.dataset.theme === "dark"
+    || (!document.documentElement.dataset.theme && window.matchMedia("(prefers-color-scheme: dark)").matches);
+  const name = () => { button.textContent = dark() ? "Light" : "Dark"; };
+  button.hidden = false;
+  name();
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = dark() ? "light" : "dark";
+    name();
+  });
+}
+
+class Desk {
+  constructor({ live, rows }) {
+    this.live = live;
+    this.held = rows;
+    this.responses = responsesOf(live.profile);
+    this.base = unpacked(live.base);
+    this.form = live.percent ? percentage : (value) => plainNumber(value);
+    this.scale = live.percent ? 100 : 1;
+    this.input = Object.fromEntries(["risk", "theta1", "theta2", "risk-slider", "mix-slider"].map((id) => [id, document.getElementById(id)]));
+    this.reset();
+    this.listen();
+    document.getElementById("live").hidden = false;
+  }
+
+  reset() {
+    const { setting, budget, mix } = this.live;
+    this.setting = { ...setting, theta1: numberOf(setting.theta1), theta2: numberOf(setting.theta2) };
+    this.budget = budget;
+    this.mix = mix;
+    this.show();
+    this.compute();
+  }
+
+  listen() {
+    const { risk, theta1, theta2 } = this.input;
+    const [low, high] = this.live.risks;
+    this.input["risk-slider"].addEventListener("input", (event) => {
+      this.setting.risk = low + ((high - low) * event.target.value) / event.target.max;
+      this.changed();
+    });
+    risk.addEventListener("change", () => {
+      const value = Number(risk.value.replace("%", "").replace(",", "."));
+      if (risk.value.trim() === "" || !Number.isFinite(value)) return this.complain(`“${risk.value}” is not a number.`);
+      this.setting.risk = value / this.scale;
+      this.changed();
+    });
+    this.input["mix-slider"].addEventListener("input", (event) => {
+      this.mix = event.target.value / event.target.max;
+      this.setting.theta1 = this.mix > 0 ? 1 / (this.budget * this.mix) : Infinity;
+      this.setting.theta2 = this.mix < 1 ? 1 / (this.budget * (1 - this.mix)) : Infinity;
+      this.changed();
+    });
+    const prices = () => {
+      const [moving, reweighting] = [readPrice(theta1.value), readPrice(theta2.value)];
+      if (Number.isNaN(moving) || Number.isNaN(reweighting)) return this.complain("A price must be a positive number, or ∞.");
+      if (moving === Infinity && reweighting === Infinity) return this.complain("With both prices infinite nothing may change.");
+      this.setting.theta1 = moving;
+      this.setting.theta2 = reweighting;
+      this.budget = 1 / moving + 1 / reweighting;
+      this.mix = 1 / moving / this.budget;
+      this.changed();
+    };
+    theta1.addEventListener("change", prices);
+    theta2.addEventListener("change", prices);
+    for (const choice of document.getElementsByName("divergence")) {
+      choice.addEventListener("change", () => {
+        this.setting.divergence = choice.value;
+        this.changed();
+      });
+    }
+    document.getElementById("reset").addEventListener("click", () => this.reset());
+    document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  complain(words) {
+    document.getElementById("complaint").textContent = words;
+  }
+
+  changed() {
+    this.complain("");
+    this.show();
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.compute();
+    });
+  }
+
+  // The controls follow the setting.
+  show() {
+    const { risk, theta1, theta2, divergence } = this.setting;
+    const [low, high] = this.live.risks;
+    const focused = document.activeElement;
+    const write = (input, text) => { if (input !== focused || input.type !== "text") input.value = text; };
+    write(this.input.risk, plainNumber(this.scale * risk, 5));
+    write(this.input.theta1, plainNumber(theta1, 5));
+    write(this.input.theta2, plainNumber(theta2, 5));
+    const slider = this.input["risk-slider"], dial = this.input["mix-slider"];
+    slider.value = Math.round((slider.max * (risk - low)) / (high - low));
+    slider.setAttribute("aria-valuetext", this.form(risk));
+    dial.value = Math.round(dial.max * this.mix);
+    dial.setAttribute("aria-valuetext", `${percentage(this.mix)} towards moving`);
+    for (const choice of document.getElementsByName("divergence")) choice.checked = choice.value === divergence;
+  }
+
+  compute() {
+    const found = answer(this.responses, this.base, this.setting);
+    this.found = found;
+    this.say(found);
+    splitBar("excess", found.corruption_excess, found.reweighting_excess, this.form);
+    splitBar("cost", found.corruption_cost, found.reweighting_cost, (value) => plainNumber(value));
+    weightChart(document.getElementById("live-weights"), this.base, found.weights);
+    showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.held, this.responses, this.base, found, this.form);
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.curves(found), PAUSE);
+  }
+
+  say(found) {
+    const put = (key, value, text) => {
+      const place = document.getElementById(`live-${key}`);
+      place.dataset.value = value;
+      place.textContent = text;
+    };
+    put("value", found.value, plainNumber(found.value));
+    put("moved_share", found.moved_share, percentage(found.moved_share));
+    const move = this.live.unit === "cost" ? plainNumber(found.root_mean_square_move ** 2, 3) : plainNumber(found.root_mean_square_move, 3);
+    put("root_mean_square_move", found.root_mean_square_move, move);
+    put("effective_share", found.effective_share, percentage(found.effective_share));
+    put("nats", found.nats, plainNumber(found.nats));
+    const place = document.getElementById("live-value");
+    Object.assign(place.dataset, { status: found.status, lower: found.lower, risk: found.risk, theta1: found.theta1,
+      theta2: found.theta2, divergence: found.divergence });
+    const { what } = this.live, [now, then] = [this.form(found.current), this.form(found.risk)];
+    document.getElementById("live-words").textContent = {
+      already: `The ${what} is ${now} now, at or above ${then}: nothing has to change.`,
+      unreachable: `Out of reach: no change that is allowed here raises the ${what} to ${then}. The largest is ${this.form(found.largest)}.`,
+      largest: `To raise the ${what} from ${now} to ${then}, the largest there is.`,
+      attained: `is the price of raising the ${what} from ${now} to ${then}.`,
+    }[found.status];
+    const kind = found.divergence === "kl" ? "KL divergence" : "chi-square";
+    document.getElementById("live-setting").textContent =
+      `Threshold ${then}; price of moving ${plainNumber(found.theta1)}, of reweighting ${plainNumber(found.theta2)} (${kind}).`;
+  }
+
+  // Two curves around the setting, a point at a time so that the page stays quick.
+  curves(found) {
+    const { live, setting, budget, base, responses } = this;
+    const steps = Array.from({ length: ALONG }, (_, k) => k / (ALONG - 1));
+    const low = found.current;
+    const top = Number.isFinite(found.largest) ? low + 0.98 * (found.largest - low) : Math.max(live.risks[1], setting.risk);
+    const tasks = [
+      ...steps.map((step) => ["curve", low + step * (top - low), { ...setting, risk: low + step * (top - low) }]),
+      ...steps.map((step) => ["dial", step, { ...setting, theta1: step > 0 ? 1 / (budget * step) : Infinity,
+        theta2: step < 1 ? 1 / (budget * (1 - step)) : Infinity }]),
+    ];
+    const points = { curve: [], dial: [] };
+    const next = () => {
+      if (this.found !== found) return;
+      const task = tasks.shift();
+      if (task) {
+        points[task[0]].push([task[1], answer(responses, base, task[2]).value]);
+        setTimeout(next, 0);
+        return;
+      }
+      lineChart(document.getElementById("live-curve"), points.curve, [found.risk, found.value],
+        { label: "Stability over thresholds", form: this.form, axis: `threshold (${live.what})` });
+      lineChart(document.getElementById("live-dial"), points.dial, [this.mix, found.value],
+        { label: "Stability along the dial", ends: ["reweighting only", "moving only"], axis: "what is cheap" });
+      document.documentElement.dataset.drawn = "yes";
+    };
+    next();
+  }
+}
+
+theme();
+const embedded = JSON.parse(document.getElementById("summary").textContent);
+if (embedded.live) new Desk(embedded);

@@ -1,0 +1,202 @@
+"""Pictures of a page, as SVG: they need no library, take their colours from the page's style, and say in words what they show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tippingpoint.show.report.elements import Markup, tag, void
+from tippingpoint.show.text import number
+
+WIDTH, HEIGHT = 480.0, 270.0
+"""Of a chart, in its own units; the page scales it."""
+
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 16.0, 14.0, 46.0
+"""Room around the lines of a chart for its words."""
+
+BAR = 26.0
+"""Height of a line of a bar chart."""
+
+LETTERS = 26
+"""Of a name along a bar; longer ones are cut, and whole in the table below."""
+
+TICKS = 5
+"""Numbers along an axis, about."""
+
+Format = Callable[[float], str]
+
+
+def ticks(low: float, high: float, most: int = TICKS) -> list[float]:
+    """Round numbers that divide an interval into about so many parts."""
+    span = high - low
+    if not (span > 0.0 and math.isfinite(span)):
+        return [low]
+    rough = span / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= rough * (1.0 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def line_chart(
+    sweep: Mapping[str, Any], own: float, axis: str, title: str, form: Format, ends: tuple[str, str] | None = None
+) -> Markup:
+    """A curve with its band, and the report's own place on it."""
+    points = [each for each in zip(sweep["at"], sweep["value"], sweep["low"], sweep["high"], strict=True) if math.isfinite(each[1])]
+    if len(points) < 2:
+        return tag("p", "There is no curve to draw: no other setting gets anywhere.", class_="quiet")
+    low, high = sweep["at"][0], sweep["at"][-1]
+    top = 1.05 * max(value for _, value, _, _ in points) or 1.0
+
+    def x(at: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (at - low) / (high - low)
+
+    def y(value: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(value / top, 1.0)
+
+    band = [(x(at), y(above)) for at, _, _, above in points] + [(x(at), y(below)) for at, _, below, _ in reversed(points)]
+    drawn = [
+        _axes(x, y, ticks(low, high), ticks(0.0, top), form, axis, ends),
+        void("path", d=_path(band) + "Z", class_="band"),
+        void("path", d=_path([(x(at), y(value)) for at, value, _, _ in points]), class_="curve"),
+    ]
+    mine = [each for each in points if each[0] == own]
+    if mine:
+        drawn += [void("circle", cx=_n(x(own)), cy=_n(y(mine[0][1])), r=5, class_="own")]
+    return _picture(drawn, title, HEIGHT)
+
+
+def gauge(told: Mapping[str, Any], title: str) -> Markup:
+    """The stability on a scale from nothing, with its interval, beside what one kind of change alone costs."""
+    alone = {name: value for name, value in told["alone"].items() if math.isfinite(value)}
+    if not (0.0 < told["value"] < math.inf):
+        return Markup("")
+    end = 1.08 * max(told["high"], *alone.values(), told["value"])
+    height, line = 132.0, 58.0
+
+    def x(value: float) -> float:
+        return 12.0 + (WIDTH - 24.0) * min(value / end, 1.0)
+
+    drawn = [
+        void("rect", x=_n(x(0.0)), y=_n(line - 7), width=_n(x(end) - x(0.0)), height=14, rx=7, class_="track"),
+        void("rect", x=_n(x(told["low"])), y=_n(line - 7), width=_n(x(told["high"]) - x(told["low"])), height=14, rx=7, class_="band"),
+        void("rect", x=_n(x(0.0)), y=_n(line - 3), width=_n(x(told["value"]) - x(0.0)), height=6, rx=3, class_="filled"),
+        void("circle", cx=_n(x(told["value"])), cy=_n(line), r=8, class_="own"),
+        _word(f"this model {number(told['value'])}", x(told["value"]), line - 20, "strong"),
+        *[_word(number(at, 3), x(at), line + 24, "tick") for at in ticks(0.0, end, 4)],
+    ]
+    for k, (name, value) in enumerate(sorted(alone.items(), key=lambda item: item[1])):
+        drawn.append(void("line", x1=_n(x(value)), x2=_n(x(value)), y1=_n(line - 12), y2=_n(line + 12), class_="mark"))
+        drawn.append(_word(f"{name} alone {number(value)}", x(value), line + 46 + 18 * k, "tick"))
+    return _picture(drawn, title, height)
+
+
+def risk_bar(result: Mapping[str, Any], form: Format, title: str) -> Markup:
+    """The risk in steps: now, what moving adds, what reweighting adds, up to the threshold."""
+    now, moving, weighing = result["current_risk"], result["corruption_excess"], result["reweighting_excess"]
+    whole = max(result["risk"], now)
+    if result["status"] in ("unreachable", "already") or min(now, moving, weighing) < 0.0 or whole <= 0.0:
+        return Markup("")
+    start, drawn = 0.0, []
+    for name, part in (("now", now), ("moving", moving), ("reweighting", weighing)):
+        wide = WIDTH * part / whole
+        drawn.append(void("rect", x=_n(start), y=0, width=_n(max(wide - 2.0, 0.0)), height=22, rx=3, class_=f"part-{name}"))
+        start += wide
+    picture = _picture(drawn, title, 22.0)
+    words = (("now", f"{form(now)} now"), ("moving", f"+ {form(moving)} by moving"), ("reweighting", f"+ {form(weighing)} by reweighting"))
+    key = [tag("li", tag("span", class_=f"swatch part-{name}", aria_hidden="true"), told) for name, told in words]
+    return tag("div", picture, tag("ul", key, class_="key"), class_="riskbar")
+
+
+def bar_chart(rows: Sequence[Mapping[str, Any]], name: str, limit: float, title: str) -> Markup:
+    """Stabilities as bars with their intervals, and what reweighting alone costs as a dashed line."""
+    finite = [row for row in rows if math.isfinite(row["value"])]
+    if not finite:
+        return tag("p", "None of them gets there, so there is nothing to draw.", class_="quiet")
+    ends = [row["value"] + (row["margin"] if math.isfinite(row["margin"]) else 0.0) for row in finite]
+    end = 1.05 * max([*ends, *([limit] if math.isfinite(limit) else [])]) or 1.0
+    left, height = 190.0, BAR * len(finite) + 34.0
+
+    def x(value: float) -> float:
+        return left + (WIDTH - left - RIGHT) * min(value / end, 1.0)
+
+    drawn = []
+    for at in ticks(0.0, end, 4):
+        drawn.append(void("line", x1=_n(x(at)), x2=_n(x(at)), y1=0, y2=_n(height - 30), class_="grid"))
+        drawn.append(_word(number(at, 3), x(at), height - 12, "tick"))
+    for k, row in enumerate(finite):
+        middle = BAR * k + BAR / 2
+        drawn.append(_word(_cut(str(row[name])), left - 8, middle + 4, "name"))
+        class_ = "bar" if row.get("matters", True) else "bar idle"
+        drawn.append(void("rect", x=_n(left), y=_n(middle - 8), width=_n(x(row["value"]) - left), height=16, rx=2, class_=class_))
+        if math.isfinite(row["margin"]) and row["margin"] > 0.0 and row.get("matters", True):
+            low, high = x(max(row["value"] - row["margin"], 0.0)), x(row["value"] + row["margin"])
+            drawn.append(void("line", x1=_n(low), x2=_n(high), y1=_n(middle), y2=_n(middle), class_="whisker"))
+    if math.isfinite(limit):
+        drawn.append(void("line", x1=_n(x(limit)), x2=_n(x(limit)), y1=0, y2=_n(height - 30), class_="limit"))
+    return _picture(drawn, title, height)
+
+
+def area_chart(told: Mapping[str, Sequence[float]], title: str) -> Markup:
+    """How weights concentrate: the heaviest part of the rows against the part of the weight that it has."""
+    size, edge = 200.0, 40.0
+
+    def at(rows: float, weight: float) -> tuple[float, float]:
+        return edge + (size - edge - 8) * rows, size - edge - (size - edge - 8) * weight
+
+    points = [at(rows, weight) for rows, weight in zip(told["rows"], told["weight"], strict=True)]
+    drawn = [
+        void("path", d=_path([at(0, 0), at(1, 0), at(1, 1), at(0, 1)]) + "Z", class_="frame"),
+        void("path", d=_path([*points, at(1, 0)]) + "Z", class_="band"),
+        void("path", d=_path([at(0, 0), at(1, 1)]), class_="even"),
+        void("path", d=_path(points), class_="curve"),
+        *[_word(f"{part:.0%}", at(part, 0)[0], at(0, 0)[1] + 14, "tick") for part in (0.0, 0.5, 1.0)],
+        *[_word(f"{part:.0%}", edge - 6, at(0, part)[1] + 4, "name") for part in (0.5, 1.0)],
+        _word("rows, the heaviest first", (edge + size - 8) / 2, size - 6, "tick"),
+    ]
+    return _picture(drawn, title, size, size)
+
+
+def _axes(
+    x: Format | Any,
+    y: Any,
+    across: Sequence[float],
+    up: Sequence[float],
+    form: Format,
+    axis: str,
+    ends: tuple[str, str] | None,
+) -> list[Markup]:
+    foot = HEIGHT - BOTTOM
+    drawn = []
+    for value in up:
+        drawn.append(void("line", x1=_n(LEFT), x2=_n(WIDTH - RIGHT), y1=_n(y(value)), y2=_n(y(value)), class_="grid"))
+        drawn.append(_word(number(value, 3), LEFT - 8, y(value) + 4, "name"))
+    if ends is None:
+        drawn += [_word(form(at), x(at), foot + 18, "tick") for at in across]
+    else:
+        drawn += [_word(ends[0], LEFT, foot + 18, "start"), _word(ends[1], WIDTH - RIGHT, foot + 18, "name")]
+    drawn.append(_word(axis, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "tick"))
+    return drawn
+
+
+def _picture(drawn: Sequence[Any], title: str, height: float, width: float = WIDTH) -> Markup:
+    return tag("svg", drawn, viewBox=f"0 0 {_n(width)} {_n(height)}", role="img", aria_label=title)
+
+
+def _word(text: str, x: float, y: float, class_: str) -> Markup:
+    anchor = {"name": "end", "start": "start"}.get(class_, "start" if x < 40.0 else "end" if x > WIDTH - 60.0 else "middle")
+    return tag("text", text, x=_n(x), y=_n(y), text_anchor=anchor, class_=class_)
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in points)
+
+
+def _n(value: float) -> str:
+    """A coordinate, to a hundredth."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"

@@ -1,0 +1,118 @@
+"""The part of the page in which settings are tried out; hidden until the page's script runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tippingpoint.show.report.elements import Markup, tag, void
+
+STEPS = 1000
+"""Places of a slider."""
+
+NUMBERS = (
+    ("moved_share", "rows that move"),
+    ("root_mean_square_move", "typical move"),
+    ("effective_share", "rows left, in effect"),
+    ("nats", "KL divergence (nats)"),
+)
+"""What is told beside the stability."""
+
+
+def live_section(summary: Mapping[str, Any]) -> Markup | None:
+    """Controls, the answer, how it splits, and two curves."""
+    live = summary["live"]
+    if live is None:
+        return None
+    return tag(
+        "section",
+        tag("h2", "Try other settings", id="live-title"),
+        tag("p", _lead(summary), class_="lead"),
+        tag("div", _controls(live), _answer(live), class_="desk"),
+        tag(
+            "div",
+            tag("figure", tag("div", id="live-curve", class_="chart"), tag("figcaption", "Stability over thresholds, at the prices chosen.")),
+            tag("figure", tag("div", id="live-dial", class_="chart"), tag("figcaption", "Stability along the dial, at the threshold chosen.")),
+            tag("figure", tag("div", id="live-weights", class_="chart"), tag("figcaption", "How unevenly rows count, the heaviest first.")),
+            class_="trio",
+        ),
+        id="live",
+        aria_labelledby="live-title",
+        hidden=True,
+    )
+
+
+def _lead(summary: Mapping[str, Any]) -> str:
+    live = summary["live"]
+    told = "Everything here is computed in this page, from the numbers that it holds."
+    if not live["exact"]:
+        told += f" It knows at most {live['places']} places a row, so that away from the report's own setting a number is an upper bound."
+    if not live["served"]:
+        told += f" The report itself caps weights ({summary['result']['divergence']}); here they are priced, by KL or chi-square."
+    return told + " The table of rows below follows."
+
+
+def _controls(live: Mapping[str, Any]) -> Markup:
+    percent = " (%)" if live["percent"] else ""
+    slider = {"type": "range", "min": 0, "max": STEPS, "step": 1}
+    return tag(
+        "form",
+        tag(
+            "div",
+            tag("label", f"Threshold: {live['what']}{percent}", for_="risk"),
+            void("input", id="risk", type="text", inputmode="decimal", autocomplete="off"),
+            void("input", id="risk-slider", aria_label="Threshold, slider", **slider),
+            class_="control",
+        ),
+        tag(
+            "div",
+            tag("label", "What is cheap: reweighting (left) or moving (right)", for_="mix-slider"),
+            void("input", id="mix-slider", aria_describedby="mix-ends", **slider),
+            tag("p", tag("span", "reweight only"), tag("span", "move only"), class_="ends", id="mix-ends"),
+            class_="control",
+        ),
+        tag(
+            "div",
+            tag("div", tag("label", "Price of moving θ1", for_="theta1"), void("input", id="theta1", type="text", autocomplete="off")),
+            tag("div", tag("label", "Price of reweighting θ2", for_="theta2"), void("input", id="theta2", type="text", autocomplete="off")),
+            class_="control two",
+        ),
+        tag(
+            "fieldset",
+            tag("legend", "Reweighting is measured by"),
+            *[
+                tag("label", void("input", type="radio", name="divergence", value=value), f" {name}")
+                for value, name in (("kl", "KL divergence"), ("chi2", "chi-square"))
+            ],
+            class_="control row",
+        ),
+        tag("p", id="complaint", role="alert", class_="complaint"),
+        tag("button", "Back to this report's setting", type="button", id="reset"),
+        id="controls",
+    )
+
+
+def _answer(live: Mapping[str, Any]) -> Markup:
+    unit = {"root_mean_square_move": f" ({live['unit']})" if live["unit"] != "cost" else ", mean cost"}
+    cells = [
+        tag("div", tag("dt", name + unit.get(key, "")), tag("dd", tag("output", id=f"live-{key}"))) for key, name in NUMBERS
+    ]
+    bars = [
+        tag(
+            "div",
+            tag("p", name, class_="bar-name"),
+            tag("div", tag("span", class_="part-moving"), tag("span", class_="part-reweighting"), class_="split", id=f"live-{key}"),
+            tag("p", id=f"live-{key}-words", class_="quiet"),
+        )
+        for key, name in (("excess", "What raises the risk"), ("cost", "What is paid for"))
+    ]
+    return tag(
+        "div",
+        tag("p", "Stability", class_="kicker"),
+        tag("p", tag("output", id="live-value", for_="risk risk-slider mix-slider theta1 theta2"), class_="big"),
+        tag("p", id="live-words", aria_live="polite"),
+        tag("p", id="live-setting", class_="quiet"),
+        tag("dl", cells, class_="cards small"),
+        *bars,
+        class_="panel",
+    )
