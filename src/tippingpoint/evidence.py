@@ -15,9 +15,11 @@ import numpy as np
 from tippingpoint.columns import Column, encode
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import Bootstrap
+from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution
 from tippingpoint.errors import InputError, UnsupportedError, listed
 from tippingpoint.frames import build_frame, read_vector
+from tippingpoint.oracles.base import Oracle
 from tippingpoint.show.plots import decision, draw_sensitive
 
 if TYPE_CHECKING:
@@ -87,11 +89,11 @@ class Places:
     def _shown(self, name: str) -> _Shown:
         """A feature as it is drawn: samples of the same category are spread, each by the same before and after."""
         column, before, after = self._numbers[name]
-        words = _words(column)
-        if words is None:
+        named = words(column)
+        if named is None:
             return _Shown(before, after, None)
         shift = SPREAD * (np.arange(len(before)) * GOLDEN % 1.0 - 0.5)
-        return _Shown(before + shift, after + shift[self.distribution.sample], words)
+        return _Shown(before + shift, after + shift[self.distribution.sample], named)
 
     def most_moved(self) -> tuple[str, str]:
         """The two features that move most, in standard deviations; where none does, whose means the weights shift most."""
@@ -106,7 +108,7 @@ class Places:
         column, before, after = self._numbers[name]
         mass = self.distribution.mass
         step = after - before[self.distribution.sample]
-        if _words(column) is not None:
+        if words(column) is not None:
             return float(np.sqrt(mass @ (np.nan_to_num(step) != 0.0))), 0.0  # what is missing stays so
         unit = float(np.nanstd(before)) or 1.0
         shift = abs(float(np.nansum(mass * after) - np.nansum(self.distribution.base * before)))
@@ -120,6 +122,11 @@ class Places:
             if name not in self._numbers:
                 raise InputError(f"features names {name!r}, which is not a feature; these are: {listed(self._numbers)}.")
         return names[0], names[1]
+
+    @property
+    def numbers(self) -> Mapping[str, tuple[Column, FloatArray, FloatArray]]:
+        """What each feature holds, and its values before (a sample) and after (an atom)."""
+        return self._numbers
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[Column, FloatArray, FloatArray]]:
@@ -150,7 +157,7 @@ class Places:
     def _typical(self, name: str) -> float:
         column, before, _ = self._numbers[name]
         known = before[~np.isnan(before)]
-        if _words(column) is not None:
+        if words(column) is not None:
             values, counts = np.unique(known, return_counts=True)
             return float(values[counts.argmax()])
         return float(np.median(known))
@@ -160,16 +167,16 @@ class Places:
         decoded = {}
         for name, values in numbers.items():
             column, wanted = self._numbers[name][0], np.broadcast_to(values, length)
-            words = _words(column)
-            if words is not None:  # between two categories there is none: the nearer one
-                wanted = np.clip(np.round(wanted), 0.0, len(words) - 1.0)
+            named = words(column)
+            if named is not None:  # between two categories there is none: the nearer one
+                wanted = np.clip(np.round(wanted), 0.0, len(named) - 1.0)
             decoded[name] = column.decoded(wanted)
         if any(column.like is None for column in self.columns) or not self.columns:
             return np.column_stack(list(decoded.values()))
         return build_frame(decoded, self.backend)
 
 
-def _words(column: Column) -> tuple[str, ...] | None:
+def words(column: Column) -> tuple[str, ...] | None:
     """What 0, 1, … stand for in a column; None where they are numbers."""
     if column.holds == "boolean":
         return ("False", "True")
@@ -194,6 +201,12 @@ class Evidence:
         Base weight of each of these samples.
     distribution
         Q* without its features.
+    oracle, problem
+        Who found the best responses, and the question that was asked of them.
+    index
+        Label of each sample.
+    loss_range
+        The least and the largest value of the loss.
     """
 
     sensitive: Callable[[], Any]
@@ -202,3 +215,7 @@ class Evidence:
     influence: FloatArray
     base: FloatArray
     distribution: SensitiveDistribution
+    oracle: Oracle
+    problem: Problem
+    index: Sequence[Any]
+    loss_range: tuple[float, float]

@@ -192,6 +192,10 @@ class Profile:
                 influence=psi,
                 base=self.base,
                 distribution=q,
+                oracle=oracle,
+                problem=problem,
+                index=self.index,
+                loss_range=self.loss_range,
             ),
         )
 

@@ -19,6 +19,7 @@ from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, nor
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
 from tippingpoint.evidence import Evidence
 from tippingpoint.frames import build_frame
+from tippingpoint.reporting import Reported
 from tippingpoint.show.plots import draw_convergence, draw_lines, draw_ranking, draw_result, draw_split, draw_weights
 from tippingpoint.show.text import bound, level, render_html, render_table, render_text, risk_name
 
@@ -36,7 +37,7 @@ DIAL = "mix (0: reweighting only, 1: moving only)"
 
 
 @dataclass(frozen=True)
-class StabilityResult:
+class StabilityResult(Reported):
     """How much the data must change before the model's risk reaches a threshold.
 
     Attributes
@@ -341,11 +342,12 @@ class Comparison:
 
     def differences(self, reference: str | None = None, level: float = 0.95) -> Any:
         """Each model's stability minus the reference's (the first model's), with a paired standard error and interval."""
-        return build_frame(dict(zip(self._HEAD, zip(*self._rows(reference, level), strict=True), strict=True)), self.backend)
+        return build_frame(dict(zip(self._HEAD, zip(*self.pairs(reference, level), strict=True), strict=True)), self.backend)
 
     _HEAD = ("model", "reference", "difference", "standard_error", "low", "high")
 
-    def _rows(self, reference: str | None, level: float) -> list[tuple[str, str, float, float, float, float]]:
+    def pairs(self, reference: str | None = None, level: float = LEVEL) -> list[tuple[str, str, float, float, float, float]]:
+        """`differences` as plain rows."""
         check_level(level)
         names = list(self.results)
         against = names[0] if reference is None else reference
@@ -373,7 +375,7 @@ class Comparison:
         columns = ("current_risk", "value", "standard_error", "status")
         rows = [[name, *(getattr(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
         table = render_table(["model", *map(_heading, columns), "bound"], rows)
-        return table + "\n\n" + render_table(self._HEAD, self._rows(None, 0.95))
+        return table + "\n\n" + render_table(self._HEAD, self.pairs())
 
 
 def stability_axis(results: Iterable[StabilityResult]) -> str:

@@ -1,4 +1,4 @@
-"""Pictures of a page, as SVG: they need no library, take their colours from the page's style, and say in words what they show."""
+"""Pictures of a page, as SVG: they need no library, take their colours from the page, and say in words what they show."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ BAR = 26.0
 
 LETTERS = 26
 """Of a name along a bar; longer ones are cut, and whole in the table below."""
+
+LETTER = 9.5
+"""Width of a letter, on a small screen, where they are largest."""
+
+BAND = 1.5
+"""How far above the curve, at most, a chart goes for its band."""
 
 TICKS = 5
 """Numbers along an axis, about."""
@@ -43,14 +49,17 @@ def line_chart(
     sweep: Mapping[str, Any], own: float, axis: str, title: str, form: Format, ends: tuple[str, str] | None = None
 ) -> Markup:
     """A curve with its band, and the report's own place on it."""
-    points = [each for each in zip(sweep["at"], sweep["value"], sweep["low"], sweep["high"], strict=True) if math.isfinite(each[1])]
+    points = [
+        each for each in zip(sweep["at"], sweep["value"], sweep["low"], sweep["high"], strict=True) if math.isfinite(each[1])
+    ]
     if len(points) < 2:
         return tag("p", "There is no curve to draw: no other setting gets anywhere.", class_="quiet")
     low, high = sweep["at"][0], sweep["at"][-1]
-    top = 1.05 * max(value for _, value, _, _ in points) or 1.0
+    most = max(value for _, value, _, _ in points)
+    top = 1.05 * max(min(max(above for *_, above in points), BAND * most), most) or 1.0
 
     def x(at: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (at - low) / (high - low)
+        return float(LEFT + (WIDTH - LEFT - RIGHT) * (at - low) / (high - low))
 
     def y(value: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(value / top, 1.0)
@@ -73,14 +82,22 @@ def gauge(told: Mapping[str, Any], title: str) -> Markup:
     if not (0.0 < told["value"] < math.inf):
         return Markup("")
     end = 1.08 * max(told["high"], *alone.values(), told["value"])
-    height, line = 132.0, 58.0
+    height, line = 146.0, 58.0
 
     def x(value: float) -> float:
-        return 12.0 + (WIDTH - 24.0) * min(value / end, 1.0)
+        return float(12.0 + (WIDTH - 24.0) * min(value / end, 1.0))
 
     drawn = [
         void("rect", x=_n(x(0.0)), y=_n(line - 7), width=_n(x(end) - x(0.0)), height=14, rx=7, class_="track"),
-        void("rect", x=_n(x(told["low"])), y=_n(line - 7), width=_n(x(told["high"]) - x(told["low"])), height=14, rx=7, class_="band"),
+        void(
+            "rect",
+            x=_n(x(told["low"])),
+            y=_n(line - 7),
+            width=_n(x(told["high"]) - x(told["low"])),
+            height=14,
+            rx=7,
+            class_="band",
+        ),
         void("rect", x=_n(x(0.0)), y=_n(line - 3), width=_n(x(told["value"]) - x(0.0)), height=6, rx=3, class_="filled"),
         void("circle", cx=_n(x(told["value"])), cy=_n(line), r=8, class_="own"),
         _word(f"this model {number(told['value'])}", x(told["value"]), line - 20, "strong"),
@@ -88,7 +105,7 @@ def gauge(told: Mapping[str, Any], title: str) -> Markup:
     ]
     for k, (name, value) in enumerate(sorted(alone.items(), key=lambda item: item[1])):
         drawn.append(void("line", x1=_n(x(value)), x2=_n(x(value)), y1=_n(line - 12), y2=_n(line + 12), class_="mark"))
-        drawn.append(_word(f"{name} alone {number(value)}", x(value), line + 46 + 18 * k, "tick"))
+        drawn.append(_word(f"{name} alone {number(value)}", x(value), line + 50 + 22 * k, "tick"))
     return _picture(drawn, title, height)
 
 
@@ -104,7 +121,11 @@ def risk_bar(result: Mapping[str, Any], form: Format, title: str) -> Markup:
         drawn.append(void("rect", x=_n(start), y=0, width=_n(max(wide - 2.0, 0.0)), height=22, rx=3, class_=f"part-{name}"))
         start += wide
     picture = _picture(drawn, title, 22.0)
-    words = (("now", f"{form(now)} now"), ("moving", f"+ {form(moving)} by moving"), ("reweighting", f"+ {form(weighing)} by reweighting"))
+    words = (
+        ("now", f"{form(now)} now"),
+        ("moving", f"+ {form(moving)} by moving"),
+        ("reweighting", f"+ {form(weighing)} by reweighting"),
+    )
     key = [tag("li", tag("span", class_=f"swatch part-{name}", aria_hidden="true"), told) for name, told in words]
     return tag("div", picture, tag("ul", key, class_="key"), class_="riskbar")
 
@@ -129,7 +150,9 @@ def bar_chart(rows: Sequence[Mapping[str, Any]], name: str, limit: float, title:
         middle = BAR * k + BAR / 2
         drawn.append(_word(_cut(str(row[name])), left - 8, middle + 4, "name"))
         class_ = "bar" if row.get("matters", True) else "bar idle"
-        drawn.append(void("rect", x=_n(left), y=_n(middle - 8), width=_n(x(row["value"]) - left), height=16, rx=2, class_=class_))
+        drawn.append(
+            void("rect", x=_n(left), y=_n(middle - 8), width=_n(x(row["value"]) - left), height=16, rx=2, class_=class_)
+        )
         if math.isfinite(row["margin"]) and row["margin"] > 0.0 and row.get("matters", True):
             low, high = x(max(row["value"] - row["margin"], 0.0)), x(row["value"] + row["margin"])
             drawn.append(void("line", x1=_n(low), x2=_n(high), y1=_n(middle), y2=_n(middle), class_="whisker"))
@@ -151,16 +174,16 @@ def area_chart(told: Mapping[str, Sequence[float]], title: str) -> Markup:
         void("path", d=_path([*points, at(1, 0)]) + "Z", class_="band"),
         void("path", d=_path([at(0, 0), at(1, 1)]), class_="even"),
         void("path", d=_path(points), class_="curve"),
-        *[_word(f"{part:.0%}", at(part, 0)[0], at(0, 0)[1] + 14, "tick") for part in (0.0, 0.5, 1.0)],
-        *[_word(f"{part:.0%}", edge - 6, at(0, part)[1] + 4, "name") for part in (0.5, 1.0)],
+        *[_word(f"{part:.0%}", at(part, 0)[0], at(0, 0)[1] + 14, "end" if part == 1.0 else "tick") for part in (0.0, 0.5, 1.0)],
+        *[_word(f"{part:.0%}", edge - 6, at(0, part)[1] + 4, "end") for part in (0.5, 1.0)],
         _word("rows, the heaviest first", (edge + size - 8) / 2, size - 6, "tick"),
     ]
     return _picture(drawn, title, size, size)
 
 
 def _axes(
-    x: Format | Any,
-    y: Any,
+    x: Callable[[float], float],
+    y: Callable[[float], float],
     across: Sequence[float],
     up: Sequence[float],
     form: Format,
@@ -171,11 +194,11 @@ def _axes(
     drawn = []
     for value in up:
         drawn.append(void("line", x1=_n(LEFT), x2=_n(WIDTH - RIGHT), y1=_n(y(value)), y2=_n(y(value)), class_="grid"))
-        drawn.append(_word(number(value, 3), LEFT - 8, y(value) + 4, "name"))
+        drawn.append(_word(number(value, 3), LEFT - 8, y(value) + 4, "end"))
     if ends is None:
         drawn += [_word(form(at), x(at), foot + 18, "tick") for at in across]
     else:
-        drawn += [_word(ends[0], LEFT, foot + 18, "start"), _word(ends[1], WIDTH - RIGHT, foot + 18, "name")]
+        drawn += [_word(ends[0], LEFT, foot + 18, "start"), _word(ends[1], WIDTH - RIGHT, foot + 18, "end")]
     drawn.append(_word(axis, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "tick"))
     return drawn
 
@@ -185,7 +208,9 @@ def _picture(drawn: Sequence[Any], title: str, height: float, width: float = WID
 
 
 def _word(text: str, x: float, y: float, class_: str) -> Markup:
-    anchor = {"name": "end", "start": "start"}.get(class_, "start" if x < 40.0 else "end" if x > WIDTH - 60.0 else "middle")
+    reach = LETTER * len(text) / 2.0
+    fits = "start" if x < reach else "end" if x > WIDTH - reach else "middle"
+    anchor = {"name": "end", "end": "end", "start": "start"}.get(class_, fits)
     return tag("text", text, x=_n(x), y=_n(y), text_anchor=anchor, class_=class_)
 
 

@@ -31,9 +31,21 @@ def live_section(summary: Mapping[str, Any]) -> Markup | None:
         tag("div", _controls(live), _answer(live), class_="desk"),
         tag(
             "div",
-            tag("figure", tag("div", id="live-curve", class_="chart"), tag("figcaption", "Stability over thresholds, at the prices chosen.")),
-            tag("figure", tag("div", id="live-dial", class_="chart"), tag("figcaption", "Stability along the dial, at the threshold chosen.")),
-            tag("figure", tag("div", id="live-weights", class_="chart"), tag("figcaption", "How unevenly rows count, the heaviest first.")),
+            tag(
+                "figure",
+                tag("div", id="live-curve", class_="chart"),
+                tag("figcaption", "Stability over thresholds, at the prices chosen."),
+            ),
+            tag(
+                "figure",
+                tag("div", id="live-dial", class_="chart"),
+                tag("figcaption", "Stability along the dial, at the threshold chosen."),
+            ),
+            tag(
+                "figure",
+                tag("div", id="live-weights", class_="chart"),
+                tag("figcaption", "How unevenly rows count, the heaviest first."),
+            ),
             class_="trio",
         ),
         id="live",
@@ -46,9 +58,14 @@ def _lead(summary: Mapping[str, Any]) -> str:
     live = summary["live"]
     told = "Everything here is computed in this page, from the numbers that it holds."
     if not live["exact"]:
-        told += f" It knows at most {live['places']} places a row, so that away from the report's own setting a number is an upper bound."
+        known = f" It knows at most {live['places']} places a row, so that"
+        told += f"{known} away from the report's own setting a number is an upper bound."
+    if not summary["result"]["exact"]:
+        told += " The changes were searched for, so each number is an upper bound; a search at that very setting may find less."
     if not live["served"]:
-        told += f" The report itself caps weights ({summary['result']['divergence']}); here they are priced, by KL or chi-square."
+        told += (
+            f" The report itself caps weights ({summary['result']['divergence']}); here they are priced, by KL or chi-square."
+        )
     return told + " The table of rows below follows."
 
 
@@ -73,8 +90,16 @@ def _controls(live: Mapping[str, Any]) -> Markup:
         ),
         tag(
             "div",
-            tag("div", tag("label", "Price of moving θ1", for_="theta1"), void("input", id="theta1", type="text", autocomplete="off")),
-            tag("div", tag("label", "Price of reweighting θ2", for_="theta2"), void("input", id="theta2", type="text", autocomplete="off")),
+            tag(
+                "div",
+                tag("label", "Price of moving θ1", for_="theta1"),
+                void("input", id="theta1", type="text", autocomplete="off"),
+            ),
+            tag(
+                "div",
+                tag("label", "Price of reweighting θ2", for_="theta2"),
+                void("input", id="theta2", type="text", autocomplete="off"),
+            ),
             class_="control two",
         ),
         tag(
@@ -101,7 +126,13 @@ def _answer(live: Mapping[str, Any]) -> Markup:
         tag(
             "div",
             tag("p", name, class_="bar-name"),
-            tag("div", tag("span", class_="part-moving"), tag("span", class_="part-reweighting"), class_="split", id=f"live-{key}"),
+            tag(
+                "div",
+                tag("span", class_="part-moving"),
+                tag("span", class_="part-reweighting"),
+                class_="split",
+                id=f"live-{key}",
+            ),
             tag("p", id=f"live-{key}-words", class_="quiet"),
         )
         for key, name in (("excess", "What raises the risk"), ("cost", "What is paid for"))

@@ -7,7 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tippingpoint.show.report.telling import changes_in_words, risk_form, told_features, told_manifest, told_models
+from tippingpoint.show.report.telling import (
+    changes_in_words,
+    risk_form,
+    told_features,
+    told_manifest,
+    told_models,
+    told_population,
+)
 from tippingpoint.show.text import number, percent, risk_name
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
@@ -65,20 +72,20 @@ def _sweeps(summary: Mapping[str, Any]) -> list[str]:
     ):
         own = summary["result"]["risk"] if sweep["over"] == "risk" else sweep["own"]
         kept = [k for k, at in enumerate(sweep["at"]) if k % SWEPT == 0 or at == own]
-        rows = [[written(sweep["at"][k]), number(sweep["value"][k]), *(number(sweep[end][k]) for end in ("low", "high"))] for k in kept]
+        rows = [
+            [written(sweep["at"][k]), number(sweep["value"][k]), *(number(sweep[end][k]) for end in ("low", "high"))]
+            for k in kept
+        ]
         parts.append(_table([name, "stability", "low (95 %)", "high (95 %)"], rows))
     return parts
 
 
 def _population(summary: Mapping[str, Any]) -> list[str]:
-    population = summary["population"]
-    then = "of the sensitive population" if population["of"] == "weights" else "of the rows that move"
-    rules = [[rule["condition"], percent(rule["now"]), percent(rule["then"]), f"{number(rule['lift'], 3)}×"] for rule in population["rules"]]
+    head, rules = told_population(summary["population"])
     parts = ["## Who the sensitive population is"]
-    if population["of"] == "moves":
+    if summary["population"]["of"] == "moves":
         parts.append("At these prices nobody is counted more or less often; rows only move.")
-    parts.append(_table(["rows where …", "of the data", then, "over-representation"], rules) if rules else "No simple group of rows stands out.")
-    return parts
+    return [*parts, _table(head, rules) if rules else "No simple group of rows stands out."]
 
 
 def _rows(summary: Mapping[str, Any]) -> list[str]:

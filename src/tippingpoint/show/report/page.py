@@ -51,7 +51,10 @@ def render_page(summary: Mapping[str, Any]) -> str:
         tag("a", "Skip to the answer", href="#answer", class_="skip"),
         _header(summary),
         tag("main", sections),
-        tag("footer", tag("p", f"Made by tippingpoint {summary['manifest']['versions']['tippingpoint']}. This page needs no network.")),
+        tag(
+            "footer",
+            tag("p", f"Made by tippingpoint {summary['manifest']['versions']['tippingpoint']}. This page needs no network."),
+        ),
         tag("script", Markup(island(_embedded(summary))), type="application/json", id="summary"),
         tag("script", script),
     )

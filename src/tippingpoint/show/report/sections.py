@@ -7,14 +7,50 @@ from collections.abc import Mapping
 from typing import Any
 
 from tippingpoint.show.report.charts import area_chart, bar_chart, gauge, line_chart, risk_bar
-from tippingpoint.show.report.elements import Markup, tag, table
-from tippingpoint.show.report.telling import change, changes_in_words, risk_form, told_features, told_manifest, told_models
+from tippingpoint.show.report.elements import Markup, table, tag
+from tippingpoint.show.report.telling import (
+    change,
+    changes_in_words,
+    risk_form,
+    told_features,
+    told_manifest,
+    told_models,
+    told_move,
+    told_population,
+)
 from tippingpoint.show.text import number, percent, risk_name
+
+DRAWN = 10
+"""Features of a ranking that are drawn; the table has more."""
+
+
+SHIFTED = (
+    "The sensitive population is what the data would have to look like. Groups are listed that would have to be seen more"
+    " often, by more than two standard errors; many conditions were looked at, so one of them may be chance."
+)
+"""Above the description of whom the weights favour."""
+
+MOVED = (
+    "At these prices nobody is counted more or less often; rows only move. Groups are listed that move more often than others."
+)
+"""Above the description of who moves."""
+
+
+def figure(picture: Markup, caption: str) -> Markup:
+    """A picture and what it shows."""
+    return tag("figure", picture, tag("figcaption", caption))
 
 
 def section(name: str, title: str, *children: Any, lead: str | None = None) -> Markup:
     """A part of the page, with its heading."""
-    return tag("section", tag("h2", title, id=f"{name}-title"), tag("p", lead, class_="lead") if lead else None, *children, id=name, aria_labelledby=f"{name}-title")
+    return tag(
+        "section",
+        tag("h2", title, id=f"{name}-title"),
+        tag("p", lead, class_="lead") if lead else None,
+        *children,
+        id=name,
+        aria_labelledby=f"{name}-title",
+    )
 
 
 def answer_section(summary: Mapping[str, Any]) -> Markup:
@@ -34,6 +70,8 @@ def answer_section(summary: Mapping[str, Any]) -> Markup:
         ("Sampling error", told["sampling"]),
         ("What is paid for", told["prices"]),
     ]
+    interval = f"between {number(summary['gauge']['low'])} and {number(summary['gauge']['high'])} with 95 % confidence"
+    meaning = "The stability is the price of the cheapest change of the data that gets there. A large one is good. "
     return tag(
         "section",
         tag("h2", "The answer", id="answer-title", class_="hidden"),
@@ -42,8 +80,8 @@ def answer_section(summary: Mapping[str, Any]) -> Markup:
         risk_bar(result, form, f"From {form(result['current_risk'])} to {form(result['risk'])}, in parts"),
         tag(
             "div",
-            tag("p", "The stability is the price of the cheapest change of the data that gets the risk to the threshold. A large one is good. ", costs),
-            gauge(summary["gauge"], f"The stability is {number(result['value'])}, between {number(summary['gauge']['low'])} and {number(summary['gauge']['high'])} with 95 % confidence"),
+            tag("p", meaning, costs),
+            gauge(summary["gauge"], f"The stability is {number(result['value'])}, {interval}"),
             class_="panel",
         ),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in notes], class_="notes"),
@@ -55,23 +93,18 @@ def answer_section(summary: Mapping[str, Any]) -> Markup:
 def curves_section(summary: Mapping[str, Any]) -> Markup:
     """The stability over thresholds, and along the dial."""
     result, curve, tradeoff = summary["result"], summary["curve"], summary["tradeoff"]
-    form = risk_form(result)
-    kind = "" if result["exact"] else " (upper bounds)"
+    kind = "" if curve["exact"] else " (upper bounds)"
+    axis, ends = f"threshold ({risk_name(result['loss'])})", ("reweighting only", "moving only")
+    over = line_chart(curve, result["risk"], axis, "Stability over thresholds", risk_form(result))
+    along = line_chart(tradeoff, tradeoff["own"], "what is cheap", "Stability along the dial", percent, ends)
+    reached = f"What it takes to reach a threshold{kind}, at this report's prices."
     return section(
         "curves",
         "Other thresholds, other kinds of change",
         tag(
             "div",
-            tag(
-                "figure",
-                line_chart(curve, result["risk"], f"threshold ({risk_name(result['loss'])})", "Stability over thresholds", form),
-                tag("figcaption", f"What it takes to reach a threshold{kind}, at this report's prices. The dot is this report; the band is ± 1.96 standard errors."),
-            ),
-            tag(
-                "figure",
-                line_chart(tradeoff, tradeoff["own"], "what is cheap", "Stability along the dial", percent, ("reweighting only", "moving only")),
-                tag("figcaption", f"The same threshold when moving gets cheaper and reweighting dearer, from left to right{kind}."),
-            ),
+            figure(over, f"{reached} The dot is this report; the band is ± 1.96 standard errors."),
+            figure(along, f"The same threshold when moving gets cheaper and reweighting dearer, from left to right{kind}."),
             class_="pair",
         ),
     )
@@ -79,37 +112,25 @@ def curves_section(summary: Mapping[str, Any]) -> Markup:
 
 def population_section(summary: Mapping[str, Any]) -> Markup:
     """Who is counted more often, what moves, and how weights concentrate."""
-    result, population = summary["result"], summary["population"]
-    reweighted = population["of"] == "weights"
-    rules = [(rule["condition"], percent(rule["now"]), percent(rule["then"]), f"{number(rule['lift'], 3)}×") for rule in population["rules"]]
-    then = "of the sensitive population" if reweighted else "of the rows that move"
-    who = (
-        table("Groups that stand out, one condition at a time", ["rows where …", "of the data", then, "over-representation"], rules)
-        if rules
-        else tag("p", "No simple group of rows stands out: no single condition differs by more than two standard errors.", class_="quiet")
-    )
-    lead = (
-        "The sensitive population is what the data would have to look like. These groups would have to be seen more often, by more"
-        " than two standard errors; many conditions were looked at, so one of them may be chance."
-        if reweighted
-        else "At these prices nobody is counted more or less often; rows only move. These groups move more often than others."
-    )
-    moves = [
-        (
-            move["feature"],
-            "switches" if move["switches"] else ("up" if move["mean"] > 0 else "down") + f" by {number(abs(move['mean']), 2)} standard deviations",
-            percent(move["share"]),
-        )
-        for move in summary["moves"]
-    ]
-    moved = table("What moves most", ["feature", "on average, where it changes", "of the sensitive population"], moves, left=2) if moves else None
-    concentration = tag(
-        "figure",
+    result, reweighted = summary["result"], summary["population"]["of"] == "weights"
+    head, rules = told_population(summary["population"])
+    quiet = "No simple group of rows stands out: no single condition differs by more than two standard errors."
+    who = table("Groups that stand out, one condition at a time", head, rules) if rules else tag("p", quiet, class_="quiet")
+    moves = [(move["feature"], told_move(move), percent(move["share"])) for move in summary["moves"]]
+    columns = ["feature", "on average, where it changes", "of the sensitive population"]
+    moved = table("What moves most", columns, moves, left=2) if moves else None
+    uneven = "How unevenly rows count: the further above the diagonal, the fewer rows carry the weight. They amount to"
+    weights = figure(
         area_chart(summary["concentration"], "How the weights concentrate on the heaviest rows"),
-        tag("figcaption", f"How unevenly rows count: the further above the diagonal, the fewer rows carry the weight. They amount to {percent(result['effective_share'])} of the rows."),
+        f"{uneven} {percent(result['effective_share'])} of the rows.",
     )
-    shown = concentration if reweighted and result["effective_share"] < 1.0 - 1e-6 else None
-    return section("population", "Who the sensitive population is", tag("div", tag("div", who, moved), shown, class_="pair wide"), lead=lead)
+    beside = weights if reweighted and result["effective_share"] < 1.0 - 1e-6 else None
+    return section(
+        "population",
+        "Who the sensitive population is",
+        tag("div", tag("div", who, moved), beside, class_="pair wide"),
+        lead=SHIFTED if reweighted else MOVED,
+    )
 
 
 def rows_section(summary: Mapping[str, Any]) -> Markup:
@@ -117,9 +138,10 @@ def rows_section(summary: Mapping[str, Any]) -> Markup:
     rows, form = summary["rows"], risk_form(summary["result"])
     body = []
     for top in rows["top"]:
-        stays = "stays as it is" if not top["changes"] else None
         moved = f"; {percent(top['moved'])} of it moves" if 0.0 < top["moved"] < 1.0 else ""
-        words = [tag("span", *change(name, before, after), class_="change") for name, before, after in changes_in_words(rows, top)]
+        words = [
+            tag("span", *change(name, before, after), class_="change") for name, before, after in changes_in_words(rows, top)
+        ]
         body.append(
             (
                 rows["labels"][top["stored"]],
@@ -127,12 +149,19 @@ def rows_section(summary: Mapping[str, Any]) -> Markup:
                 f"{form(top['loss_before'])} → {form(top['loss'])}",
                 number(top["cost"], 3),
                 percent(top["adds"]),
-                Markup("").join([*words, _whole(rows, top)]) if not stays else stays,
+                [*words, _whole(rows, top)] if top["changes"] else "stays as it is",
             )
         )
     head = ["row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes"]
-    stored = f"Features of {len(rows['labels'])} of {rows['of']:,} rows are stored in this page for display; all rows enter every number."
-    shown = table("The rows that add most to the risk", head, body, class_="rows") if body else tag("p", "No row has to change.", class_="quiet")
+    stored = (
+        f"Features of {len(rows['labels'])} of {rows['of']:,} rows are stored in this page for display; all rows enter every"
+        " number."
+    )
+    shown = (
+        table("The rows that add most to the risk", head, body, class_="rows")
+        if body
+        else tag("p", "No row has to change.", class_="quiet")
+    )
     return section(
         "rows",
         "The most sensitive rows",
@@ -144,13 +173,17 @@ def rows_section(summary: Mapping[str, Any]) -> Markup:
 
 def _whole(rows: Mapping[str, Any], top: Mapping[str, Any]) -> Markup:
     """All features of a row, before and after, the changed ones marked."""
-    after = {j: value for j, value in top["changes"]}
+    after = dict(top["changes"])
     lines = []
     for j, (name, value) in enumerate(zip(rows["columns"], rows["before"][top["stored"]], strict=True)):
         now = "missing" if value is None else value
         lines.append((name, now, tag("mark", after[j]) if j in after else now))
     label = rows["labels"][top["stored"]]
-    return tag("details", tag("summary", f"all {len(lines)} features"), table(f"Row {label}, now and then", ["feature", "now", "then"], lines))
+    return tag(
+        "details",
+        tag("summary", f"all {len(lines)} features"),
+        table(f"Row {label}, now and then", ["feature", "now", "then"], lines),
+    )
 
 
 def features_section(summary: Mapping[str, Any]) -> Markup | None:
@@ -159,13 +192,14 @@ def features_section(summary: Mapping[str, Any]) -> Markup | None:
     if told is None:
         return None
     head, rows = told_features(told)
+    chart = bar_chart(told["rows"][:DRAWN], "feature", told["limit"], "Stability when only one feature may move")
+    threshold = risk_form(told["asked"])(told["asked"]["risk"])
     return section(
         "features",
         "Which feature breaks it",
-        tag("figure", bar_chart(told["rows"], "feature", told["limit"], "Stability when only one feature may move"), tag("figcaption", "Short bars are sensitive features. The dashed line is what reweighting alone costs.")),
+        figure(chart, "Short bars are sensitive features. The dashed line is what reweighting alone costs."),
         table(f"The {len(rows)} most sensitive of {told['of']}", head, rows),
-        lead="What it takes if only one feature may move, for each of them, at the threshold "
-        f"{risk_form(told['asked'])(told['asked']['risk'])}.",
+        lead=f"What it takes if only one feature may move, for each of them, at the threshold {threshold}.",
     )
 
 
@@ -175,10 +209,11 @@ def comparison_section(summary: Mapping[str, Any]) -> Markup | None:
     if told is None:
         return None
     head, rows, pairs = told_models(told)
+    chart = bar_chart(told["rows"], "model", math.inf, "Stability of each model")
     return section(
         "models",
         "Models side by side",
-        tag("figure", bar_chart(told["rows"], "model", math.inf, "Stability of each model"), tag("figcaption", "Long bars are stable models; lines are ± 1.96 standard errors.")),
+        figure(chart, "Long bars are stable models; lines are ± 1.96 standard errors."),
         table("The most stable first", head, rows),
         table("Differences, with paired errors", ["model", "difference", "95 % interval", "in words"], pairs),
         lead="The same rows, the same prices, the same threshold.",
@@ -192,4 +227,8 @@ def limits_section(summary: Mapping[str, Any]) -> Markup:
 
 def manifest_section(summary: Mapping[str, Any]) -> Markup:
     """What the report was made from."""
-    return section("manifest", "What this was made from", table("Versions, data and settings", ["what", "value"], told_manifest(summary["manifest"]), left=2))
+    return section(
+        "manifest",
+        "What this was made from",
+        table("Versions, data and settings", ["what", "value"], told_manifest(summary["manifest"]), left=2),
+    )

@@ -12,6 +12,9 @@ from tippingpoint.show.text import level, number, percent
 NAMED = 4
 """Changes of a row that are told at once; the others are a click away."""
 
+ONE_WAY = 0.9
+"""Part of all moves of a feature that must go one way to be told as such."""
+
 Cells = list[list[str]]
 
 
@@ -31,19 +34,49 @@ def changes_in_words(rows: Mapping[str, Any], top: Mapping[str, Any]) -> list[tu
         return float(abs(then - now[j]) / rows["spread"][j])
 
     largest = sorted(top["changes"], key=lambda each: (-size(each), each[0]))[:NAMED]
-    return [(rows["columns"][j], cell(now[j]), cell(then)) for j, then in largest]
+    return [(rows["columns"][j], *cells(now[j], then)) for j, then in largest]
 
 
-def cell(value: Any) -> str:
+def cells(now: Any, then: Any) -> tuple[str, str]:
+    """A value of a feature before and after a change, with as many digits as it takes to tell them apart."""
+    told = cell(now), cell(then)
+    return told if told[0] != told[1] else (cell(now, 6), cell(then, 6))
+
+
+def cell(value: Any, digits: int = 4) -> str:
     """A value of a feature."""
     if value is None:
         return "missing"
-    return number(value) if isinstance(value, float) else str(value)
+    return number(value, digits) if isinstance(value, float) else str(value)
 
 
 def change(name: str, before: str, after: str) -> list[Any]:
     """A change, with what is new marked."""
     return [f"{name} {before} → ", tag("mark", after)]
+
+
+def told_population(population: Mapping[str, Any]) -> tuple[list[str], Cells]:
+    """Who stands out, as a table."""
+    then = "of the sensitive population" if population["of"] == "weights" else "of the rows that move"
+    rows = [
+        [rule["condition"], percent(rule["now"]), percent(rule["then"]), f"{number(rule['lift'], 3)}×"]
+        for rule in population["rules"]
+    ]
+    return ["rows where …", "of the data", then, "over-representation"], rows
+
+
+def told_move(move: Mapping[str, Any]) -> str:
+    """How a feature moves where it does."""
+    if move["switches"]:
+        return "switches"
+    way = (
+        "up"
+        if move["mean"] > ONE_WAY * move["length"]
+        else "down"
+        if -move["mean"] > ONE_WAY * move["length"]
+        else "up or down"
+    )
+    return f"{way}, by {number(move['length'], 2)} standard deviations"
 
 
 def told_features(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
@@ -54,8 +87,26 @@ def told_features(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
         error = number(row["standard_error"], 2) if row["matters"] else "–"
         closes = percent(1.0 - row["value"] / told["limit"]) if row["matters"] and math.isfinite(told["limit"]) else "–"
         cheaper = closes if row["matters"] else "does not matter"
-        rows.append([row["feature"], number(row["value"]), error, cheaper, percent(row["moved_share"]), form(row["reach"]), row["bound"]])
-    return ["feature", "stability", "standard error", "cheaper than reweighting", "rows moved", "largest risk in reach", "bound"], rows
+        rows.append(
+            [
+                row["feature"],
+                number(row["value"]),
+                error,
+                cheaper,
+                percent(row["moved_share"]),
+                form(row["reach"]),
+                row["bound"],
+            ]
+        )
+    return [
+        "feature",
+        "stability",
+        "standard error",
+        "cheaper than reweighting",
+        "rows moved",
+        "largest risk in reach",
+        "bound",
+    ], rows
 
 
 def told_models(told: Mapping[str, Any]) -> tuple[list[str], Cells, Cells]:
@@ -92,5 +143,3 @@ def told_manifest(told: Mapping[str, Any]) -> Cells:
         ["best responses", told["responses"]],
         ["seed", told["seed"]],
     ]
-
-

@@ -8,8 +8,8 @@ from typing import Any
 
 from tippingpoint.show.text import level, number, percent, risk_name
 
-SWITCH = 0.005
-"""Share of the sensitive distribution below which moving is not worth naming."""
+LITTLE = 0.99
+"""Effective share of the rows from which on a shift is small."""
 
 
 def sentence(result: Mapping[str, Any], population: Mapping[str, Any], moves: Sequence[Mapping[str, Any]]) -> str:
@@ -29,11 +29,14 @@ def _shifting(result: Mapping[str, Any], population: Mapping[str, Any]) -> str:
     if math.isinf(result["theta2"]) or result["effective_share"] > 1.0 - 1e-6:
         return ""
     rules = population["rules"] if population["of"] == "weights" else []
-    kept = f"as if only {percent(result['effective_share'])} of the rows were left"
+    little = result["effective_share"] > LITTLE
+    shift = "shift the population a little towards" if little else "shift the population towards"
+    kept = [] if little else [f"as if only {percent(result['effective_share'])} of the rows were left"]
     if not rules:
-        return f"shift the population towards rows with large losses ({kept})"
-    towards = f"towards rows where {rules[0]['condition']}" if rules[0]["feature"] else f"towards {rules[0]['condition']}"
-    return f"shift the population {towards} (from {percent(rules[0]['now'])} to {percent(rules[0]['then'])}; {kept})"
+        return f"{shift} rows with large losses" + "".join(f" ({each})" for each in kept)
+    whom = f"rows where {rules[0]['condition']}" if rules[0]["feature"] else rules[0]["condition"]
+    grows = f"from {percent(rules[0]['now'])} to {percent(rules[0]['then'])}"
+    return f"{shift} {whom} ({'; '.join([grows, *kept])})"
 
 
 def _moving(result: Mapping[str, Any], moves: Sequence[Mapping[str, Any]]) -> str:
@@ -103,7 +106,8 @@ def sampling(result: Mapping[str, Any]) -> str:
     if math.isnan(result["standard_error"]):
         return "There is no standard error here."
     sample = f"{result['effective_sample']:,.0f} effective of {result['samples']:,} rows"
-    return f"± {number(result['standard_error'], 2)}: with other rows from the same source it would differ by about that ({sample})."
+    error = number(result["standard_error"], 2)
+    return f"± {error}: with other rows from the same source it would differ by about that ({sample})."
 
 
 def limits(result: Mapping[str, Any], doubts: Mapping[str, Any]) -> list[str]:
@@ -112,7 +116,7 @@ def limits(result: Mapping[str, Any], doubts: Mapping[str, Any]) -> list[str]:
     if result["unit"] != "cost":
         said.append("Labels do not change. Only features move, and only how often rows occur is changed.")
     said.append(
-        "The stability is a price, in the units of the two prices above. It can be compared with others only at the same prices."
+        "The stability is a price, in the units of the two prices above. It compares with others at the same prices only."
     )
     if not result["exact"]:
         said.append(
@@ -125,7 +129,9 @@ def limits(result: Mapping[str, Any], doubts: Mapping[str, Any]) -> list[str]:
         doubt = doubts["implausible"][kind]
         if doubt["share"] > 0.0:
             what = told.format(feature=doubt["feature"])
-            said.append(f"{percent(doubt['share'])} of what is moved would {what}; such rows may be impossible. A Space forbids them.")
+            said.append(
+                f"{percent(doubt['share'])} of what is moved would {what}; such rows may be impossible. A Space forbids them."
+            )
     if doubts["live"] == "none":
         said.append("There are too many rows for a page to hold, so nothing can be tried out here; ask the profile in Python.")
     elif doubts["live"] == "bound":

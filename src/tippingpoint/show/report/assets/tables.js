@@ -32,9 +32,15 @@ function changedCells(held, responses, found, k) {
   return { cells: nearest[1], exact: nearest[0] === wanted };
 }
 
-function cellText(value) {
+function cellText(value, digits = 4) {
   if (value === null) return "missing";
-  return typeof value === "number" ? plainNumber(value, Number.isInteger(value) ? 15 : 4) : value;
+  return typeof value === "number" ? plainNumber(value, Number.isInteger(value) ? 15 : digits) : value;
+}
+
+// A value before and after a change, with as many digits as it takes to tell them apart.
+function cellTexts(now, then) {
+  const told = [cellText(now), cellText(then)];
+  return told[0] !== told[1] ? told : [cellText(now, 6), cellText(then, 6)];
 }
 
 function sizeOf(held, k, [j, then]) {
@@ -46,15 +52,15 @@ function changesOf(held, k, { cells, exact }) {
   const made = document.createDocumentFragment();
   const largestFirst = [...cells].sort((a, b) => sizeOf(held, k, b) - sizeOf(held, k, a) || a[0] - b[0]);
   for (const [j, then] of largestFirst.slice(0, NAMED)) {
-    const text = `${held.columns[j]} ${cellText(held.before[k][j])} → `;
-    made.append(element("span", { class: "change" }, text, element("mark", {}, cellText(then))));
+    const [before, after] = cellTexts(held.before[k][j], then);
+    made.append(element("span", { class: "change" }, `${held.columns[j]} ${before} → `, element("mark", {}, after)));
   }
   if (!exact) made.append(element("span", { class: "quiet" }, "(nearest place that this page holds)"));
   const body = element("tbody");
   const after = new Map(cells);
   held.columns.forEach((name, j) => {
-    const now = cellText(held.before[k][j]);
-    const then = after.has(j) ? element("mark", {}, cellText(after.get(j))) : now;
+    const [now, moved] = cellTexts(held.before[k][j], after.has(j) ? after.get(j) : held.before[k][j]);
+    const then = after.has(j) ? element("mark", {}, moved) : now;
     body.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, now), element("td", {}, then)));
   });
   const head = element("tr", {}, ...["feature", "now", "then"].map((name) => element("th", { scope: "col" }, name)));

@@ -1,0 +1,7 @@
+"""Reports: everything that one says is computed here, before anything is drawn or written."""
+
+from __future__ import annotations
+
+from tippingpoint.reporting.reported import Reported
+
+__all__ = ["Reported"]

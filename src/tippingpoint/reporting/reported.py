@@ -1,0 +1,89 @@
+"""What a result that can be reported has, and the report itself."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tippingpoint.errors import InputError
+from tippingpoint.evidence import Evidence
+
+if TYPE_CHECKING:
+    from tippingpoint.rankings import FeatureStability
+    from tippingpoint.results import Comparison
+
+
+class Reported(ABC):
+    """A result that can be written as a report: a page that works on its own, Markdown, or JSON."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """Every number and word of the result."""
+
+    @property
+    @abstractmethod
+    def _evidence(self) -> Evidence:
+        """What a fresh result can still be asked; an error for one that was read from JSON."""
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        features: FeatureStability | None = None,
+        comparison: Comparison | None = None,
+        model: str | None = None,
+        data: str | None = None,
+        title: str | None = None,
+    ) -> Path:
+        """Write a report that a non-specialist can read; equal inputs give equal bytes.
+
+        Parameters
+        ----------
+        path
+            Where to; the suffix says as what. `.html` is one page that needs no network, in which thresholds and prices can be
+            tried out; `.md` and `.json` say the same without that.
+        features
+            A ranking to show, of `feature_stability`.
+        comparison
+            Models to show side by side, of `compare`.
+        model, data
+            What was evaluated, and on what, in a few words.
+        title
+            Of the report.
+
+        Returns
+        -------
+        Path
+            Where it is.
+        """
+        from tippingpoint.show.report import RENDERINGS
+
+        target = Path(path)
+        render = RENDERINGS.get(target.suffix.lower())
+        if render is None:
+            raise InputError(f"path={str(path)!r} must end in {', '.join(RENDERINGS)}, which says what to write.")
+        if not target.parent.is_dir():
+            raise InputError(f"path={str(path)!r} lies in a folder that is not there; make it first.")
+        told = self.report_summary(features=features, comparison=comparison, model=model, data=data, title=title)
+        target.write_bytes(render(told).encode("utf-8", "replace"))
+        return target
+
+    def report_summary(
+        self,
+        *,
+        features: FeatureStability | None = None,
+        comparison: Comparison | None = None,
+        model: str | None = None,
+        data: str | None = None,
+        title: str | None = None,
+    ) -> dict[str, Any]:
+        """Everything that a report says, as one plain dictionary; arguments as in `report`."""
+        from tippingpoint.reporting.summary import summarise
+
+        for name, value in (("model", model), ("data", data), ("title", title)):
+            if not isinstance(value, (str, type(None))):
+                raise InputError(f"{name}={value!r} must be a few words, as {name}='…'.")
+        return summarise(self.summary, self._evidence, features, comparison, model=model, data=data, title=title)
