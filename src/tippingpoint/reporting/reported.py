@@ -87,3 +87,22 @@ class Reported(ABC):
             if not isinstance(value, (str, type(None))):
                 raise InputError(f"{name}={value!r} must be a few words, as {name}='…'.")
         return summarise(self.summary, self._evidence, features, comparison, model=model, data=data, title=title)
+
+    def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **told: Any) -> str:
+        """Log numbers and report to the MLflow run that is active, or to a new one (extra `mlflow`); the id of the run.
+
+        Parameters
+        ----------
+        prefix
+            Of every metric, tag and file, so that several results fit into one run.
+        report
+            Whether the report is logged too.
+        told
+            For the report: `features`, `comparison`, `model`, `data`, `title`, as in `report`.
+        """
+        from tippingpoint.reporting.tracking import log
+
+        if told and not report:
+            name = next(iter(told))
+            raise InputError(f"{name} is for the report; leave it out, or log the report too.")
+        return log(self.summary, (lambda page: self.report(page, **told)) if report else None, prefix)
