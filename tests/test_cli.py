@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -17,28 +18,8 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
+from commands import COMMAND, MODEL, furnish, patients, run, succeed
 from tippingpoint.cli import main
-
-COMMAND = Path(sys.executable).with_name("tippingpoint")
-
-
-def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command in a directory, as from a shell."""
-    return subprocess.run(
-        [str(COMMAND), *arguments],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "100", **environment},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-def succeed(*arguments: str, cwd: Path, **environment: str) -> str:
-    done = run(*arguments, cwd=cwd, **environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
 
 
 def runs() -> pd.DataFrame:
@@ -56,14 +37,6 @@ def runs() -> pd.DataFrame:
     )
 
 
-def patients() -> pd.DataFrame:
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(120, 2)).round(6)  # so few digits survive every reader of CSV
-    y = np.where(x @ [1.0, -0.5] + rng.normal(scale=0.6, size=120) > 0.0, "ill", "healthy")
-    return pd.DataFrame({"age": x[:, 0], "ward": "A", "dose": x[:, 1], "y": y, "heft": rng.integers(0, 3, 120)})
-
-
-MODEL = {"coef": [1.0, -0.5], "intercept": 0.1, "features": ["age", "dose"], "classes": ["healthy", "ill"]}
 COEF = (np.array([1.0, -0.5]), 0.1)
 LINEAR = ("evaluate", "--linear", "model.json", "--data", "eval.csv", "--target", "y")
 TABLE = ("evaluate", "--table", "runs.csv")
@@ -72,8 +45,7 @@ TABLE = ("evaluate", "--table", "runs.csv")
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     runs().to_csv(tmp_path / "runs.csv", index=False)
-    patients().to_csv(tmp_path / "eval.csv", index=False)
-    (tmp_path / "model.json").write_text(json.dumps(MODEL), encoding="utf-8")
+    furnish(tmp_path)
     return tmp_path
 
 
@@ -97,11 +69,14 @@ def test_the_command_is_installed_beside_the_interpreter() -> None:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the demo shows; it leaves nothing behind."""
+    """What the demo shows; it leaves its report behind, and nothing else."""
     place = tmp_path_factory.mktemp("demo")
     shown = succeed("demo", cwd=place)
-    assert list(place.iterdir()) == []
-    return shown
+    assert [file.name for file in place.iterdir()] == ["tippingpoint-report.html"]
+    page = (place / "tippingpoint-report.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "logistic regression" in page
+    return shown.replace(place.as_uri(), "file://HERE")
 
 
 def test_demo_shows_both_losses_and_the_five_heaviest_rows_of_each(demo: str) -> None:
@@ -118,7 +93,21 @@ def test_demo_shows_both_losses_and_the_five_heaviest_rows_of_each(demo: str) ->
 
 
 def test_demo_tells_the_same_to_the_last_byte_when_run_again(demo: str, tmp_path: Path) -> None:
-    assert succeed("demo", "--seed", "0", cwd=tmp_path) == demo
+    assert succeed("demo", "--seed", "0", cwd=tmp_path).replace(tmp_path.as_uri(), "file://HERE") == demo
+
+
+def test_demo_says_how_to_open_its_report(demo: str) -> None:
+    said = re.search(r"The report is in tippingpoint-report\.html\. Open it in a browser: (.*)", demo)
+    assert said is not None
+    assert said[1].endswith("tippingpoint-report.html, or file://HERE/tippingpoint-report.html")
+
+
+def test_demo_leaves_nothing_behind_where_that_is_asked(demo: str, inside: Callable[..., str], place: Path) -> None:
+    before = set(place.iterdir())
+    shown = inside("demo", "--no-report")
+    assert set(place.iterdir()) == before
+    assert "The report is in" not in shown
+    assert shown.splitlines()[0] == demo.splitlines()[0]
 
 
 def test_evaluate_of_a_table_prints_what_python_prints(place: Path) -> None:
@@ -215,7 +204,10 @@ def test_quiet_prints_nothing_and_writes_all_the_same(place: Path, inside: Calla
     assert not inside(*TABLE, "--risk", "0.4", "--quiet", "--json", "out.json", "--sensitive", "out.csv")
     assert (place / "out.json").stat().st_size
     assert (place / "out.csv").stat().st_size
-    assert {file.name for file in place.iterdir()} == {"runs.csv", "eval.csv", "model.json", "out.json", "out.csv"}
+    assert {file.name for file in place.iterdir()} == {
+        *("runs.csv", "eval.csv", "model.json", "next.json", "run.toml"),
+        *("out.json", "out.csv"),
+    }
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
@@ -272,10 +264,11 @@ def test_help_lists_the_commands_and_gives_examples_that_work(place: Path, insid
     for command in ("demo", "evaluate"):
         assert f"\n    {command} " in listed
     shown = succeed("evaluate", "--help", cwd=place)
-    examples = [line.split()[1:] for line in shown.splitlines() if line.strip().startswith("tippingpoint evaluate")]
+    *examples, gated = [line.split()[1:] for line in shown.splitlines() if line.strip().startswith("tippingpoint evaluate")]
     assert len(examples) == 2
     for example in examples:
         assert inside(*example).startswith("Stability")
+    assert run(*gated, cwd=place).returncode == 1, "this model is below the example's gate"
 
 
 def test_version_is_the_packages(place: Path) -> None:

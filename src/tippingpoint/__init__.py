@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from tippingpoint.front import compare, feature_stability, profile, stability
     from tippingpoint.losses import Loss, PiecewiseLinear
+    from tippingpoint.models.files import load_model
     from tippingpoint.models.linear import LinearModel
     from tippingpoint.profiles import Profile
     from tippingpoint.rankings import FeatureStability
@@ -46,6 +47,7 @@ _HOMES = {
     ),
     "front": ("compare", "feature_stability", "profile", "stability"),
     "losses": ("Loss", "PiecewiseLinear"),
+    "models.files": ("load_model",),
     "models.linear": ("LinearModel",),
     "profiles": ("Profile",),
     "rankings": ("FeatureStability",),
@@ -80,6 +82,7 @@ __all__ = [
     "__version__",
     "compare",
     "feature_stability",
+    "load_model",
     "profile",
     "profile_table",
     "stability",

@@ -6,8 +6,19 @@ import argparse
 import math
 from typing import Any
 
+from tippingpoint.cli.files import write_whole
+from tippingpoint.cli.opening import how_to_open
+from tippingpoint.cli.outputs import check_outputs, reporter
+from tippingpoint.cli.parsing import command, seed
+from tippingpoint.cli.report import REPORT
+from tippingpoint.errors import InputError
 from tippingpoint.front import feature_stability, profile
 from tippingpoint.results import StabilityResult
+
+EPILOG = """examples:
+  tippingpoint demo
+  tippingpoint demo --seed 1 --report demo.md
+"""
 
 HEAVIEST = 5
 """Rows of the sensitive distribution, and features, that are shown."""
@@ -21,15 +32,11 @@ NAMED_MOVES = 2
 
 def add(commands: Any) -> None:
     """Declare the command."""
-    parser = commands.add_parser("demo", help="a real model on real data, evaluated on the spot")
-    parser.add_argument("--seed", type=_seed, default=0, help="how the data are split; default 0")
+    parser = command(commands, "demo", "a real model on real data, evaluated on the spot", EPILOG)
+    parser.add_argument("--seed", type=seed, default=0, help="how the data are split; default 0")
+    parser.add_argument("--report", metavar="FILE", help=f"where the report goes (.html, .md or .json); default {REPORT}")
+    parser.add_argument("--no-report", action="store_true", help="leave no file behind")
     parser.set_defaults(run=run)
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 4294967295")
-    return int(text)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -42,6 +49,9 @@ def run(options: argparse.Namespace) -> None:
 
     from tippingpoint.datasets import breast_cancer
 
+    if options.no_report and options.report is not None:
+        raise InputError(f"--report {options.report} and --no-report exclude each other; leave one out.")
+    check_outputs(options)
     console = Console(highlight=False)
     x, y = breast_cancer()
     x_train, x_test, y_train, y_test = train_test_split(x, y, test_size=0.5, random_state=options.seed)
@@ -55,9 +65,11 @@ def run(options: argparse.Namespace) -> None:
         ("zero_one", 0.25, "when does one answer in four become wrong?"),
         ("logistic", math.log(2.0), "when are its probabilities worth no more than a coin's (log 2)?"),
     )
+    results = {}
     for loss, risk, question in questions:
         console.rule(f"[bold]{loss}[/bold]: {question}", align="left")
         result = profile(model, x_test, y_test, loss=loss, scale="std").stability(risk, theta1=1.0, theta2=0.25)
+        results[loss] = result
         console.print(str(result), markup=False, soft_wrap=True)
         _show_heaviest(console, result, x_test)
     console.rule("[bold]features[/bold]: and if only one measurement may move?", align="left")
@@ -65,6 +77,11 @@ def run(options: argparse.Namespace) -> None:
     console.print(str(ranked.top(HEAVIEST)), markup=False, soft_wrap=True)
     console.print(str(ranked.advice()), markup=False, soft_wrap=True)
     console.print()
+    if not options.no_report:
+        path = options.report or REPORT
+        page = reporter(results["zero_one"], features=ranked, model="logistic regression", data="breast cancer, Wisconsin")
+        write_whole({path: page})
+        console.print(f"The report is in {path}. {how_to_open(path)}\n", markup=False, soft_wrap=True)
     console.print("Next: the README's ten lines on your own model, or `tippingpoint evaluate --help`.", markup=False)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError
-from tippingpoint.models.linear import LinearModel
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files; all others are read as CSV."""
+
+Writer = Callable[[Path], object]
+"""Writes a file at a path."""
 
 
 def read_table(path: str) -> Any:
@@ -32,37 +34,24 @@ def read_table(path: str) -> Any:
         raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
 
 
-def read_linear(path: str) -> tuple[LinearModel, Sequence[str] | None]:
-    """A linear model written as JSON, and the features its coefficients belong to, where it names them.
-
-    `{"coef": [0.5, -1.2], "intercept": 0.1, "features": ["age", "dose"], "classes": ["no", "yes"]}`
-    """
+def read_toml(path: str) -> dict[str, Any]:
+    """A TOML file."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
-        stored = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f'{path} is not JSON ({error}); write {{"coef": [...], "intercept": ...}}.') from None
-    known = {"coef", "intercept", "features", "classes"}
-    if not isinstance(stored, dict) or "coef" not in stored:
-        raise InputError(f'{path} has no "coef"; write {{"coef": [...], "intercept": ...}}.')
-    odd = sorted(set(stored) - known)
-    if odd:
-        raise InputError(f"{path} has {odd[0]!r}, which is not known; it may hold {', '.join(sorted(known))}.")
-    model = LinearModel.of(stored["coef"], stored.get("intercept", 0.0), stored.get("classes"))
-    features = stored.get("features")
-    width = model.coef.shape[1]
-    if features is not None and not (
-        isinstance(features, list) and all(isinstance(name, str) for name in features) and len(set(features)) == width
-    ):
-        raise InputError(f'{path}: "features" must list {width} different names, one for each coefficient.')
-    return model, features
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML ({' '.join(str(error).split())}); write one key = value a line.") from None
 
 
-def write_whole(texts: Mapping[str, str]) -> None:
+def write_whole(contents: Mapping[str, str | Writer]) -> None:
     """Write all of these files completely, or none of them."""
     staged: list[tuple[Path, Path]] = []
     try:
-        for path, text in texts.items():
-            staged.append((_stage(path, text), Path(path).resolve()))
+        for path, content in contents.items():
+            staged.append((_stage(path, content), Path(path).resolve()))
         for temporary, target in staged:
             temporary.replace(target)
     except BaseException:
@@ -71,18 +60,21 @@ def write_whole(texts: Mapping[str, str]) -> None:
         raise
 
 
-def _stage(path: str, text: str) -> Path:
-    """The text in a temporary file beside the one it is for."""
+def _stage(path: str, content: str | Writer) -> Path:
+    """The content in a temporary file beside the one it is for."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         raise InputError(f"{path!r} is not a file; give the name of a file to write.")
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}; check the path.") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+            if isinstance(content, str):
+                file.write(content)
+        if not isinstance(content, str):
+            content(Path(name))
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private; ours are as any other program's

@@ -1,0 +1,97 @@
+"""Options in a TOML file: they become arguments in front of those on the command line, which take precedence."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tippingpoint.cli.files import read_toml
+from tippingpoint.cli.parsing import Parser
+from tippingpoint.errors import InputError
+
+INSTEAD = {
+    "--model": ("--linear", "--table"),
+    "--linear": ("--model", "--table"),
+    "--table": ("--model", "--linear"),
+    "--mix": ("--theta1", "--theta2"),
+    "--budget": ("--theta1", "--theta2"),
+    "--theta1": ("--mix", "--budget"),
+    "--theta2": ("--mix", "--budget"),
+    "--risks": ("--mixes", "--risk"),
+    "--mixes": ("--risks", "--mix", "--theta1", "--theta2"),
+    "--report": ("--no-report",),
+    "--no-report": ("--report",),
+}
+"""Options of the file that one on the command line takes the place of, besides its own."""
+
+ELSEWHERE = ("--help", "--config", "--debug")
+"""Options that only a command line can have."""
+
+TABLES = ("--space",)
+"""Options that may be written as a table of the file itself instead of the name of another."""
+
+
+def expanded(arguments: Sequence[str], parsers: Mapping[str, Parser]) -> tuple[list[str], dict[str, Any]]:
+    """The arguments with those of `--config` in front, and the tables that stand in it."""
+    place = next((k for k, word in enumerate(arguments) if word in parsers), None)
+    if place is None:
+        return list(arguments), {}
+    name, rest = arguments[place], list(arguments[place + 1 :])
+    path = _configured(rest)
+    if path is None:
+        return list(arguments), {}
+    given = {word.partition("=")[0] for word in rest if word.startswith("--")}
+    known = {option: action for option, action in parsers[name].options().items() if option not in ELSEWHERE}
+    settled = given.union(*(INSTEAD.get(option, ()) for option in given))
+    words: list[str] = []
+    tables: dict[str, Any] = {}
+    for key, value in read_toml(path).items():
+        option = f"--{key.replace('_', '-')}"
+        if option not in known:
+            raise InputError(f"{path} has {key!r}, which is no option of tippingpoint {name}; {_nearest(option, known)}.")
+        if option in settled:
+            continue
+        if option in TABLES and isinstance(value, dict):
+            tables[option.lstrip("-")] = value
+        else:
+            words += _words(path, option, value, known[option])
+    return [*arguments[: place + 1], *words, *rest], tables
+
+
+def _configured(words: Sequence[str]) -> str | None:
+    path = None
+    for k, word in enumerate(words):
+        if word.startswith("--config="):
+            path = word.partition("=")[2]
+        elif word == "--config" and k + 1 < len(words):
+            path = words[k + 1]
+    return path
+
+
+def _nearest(option: str, known: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(option, known, 1, 0.5)
+    names = ", ".join(name.lstrip("-") for name in known)
+    return f"did you mean {close[0].lstrip('-')!r}?" if close else f"they are {names}"
+
+
+def _words(path: str, option: str, value: Any, action: argparse.Action) -> list[str]:
+    """A value of the file as it would be written on the command line."""
+    if action.nargs == 0:
+        if not isinstance(value, bool):
+            raise InputError(f"{path}: {option.lstrip('-')} = {value!r} must be true or false.")
+        return [option] if value else []
+    repeated = isinstance(action, argparse._AppendAction)  # noqa: SLF001  # what action="append" makes
+    if repeated and isinstance(value, dict):
+        return [f"{option}={name}={_text(path, option, each)}" for name, each in value.items()]
+    if isinstance(value, list):
+        texts = [_text(path, option, each) for each in value]
+        return [f"{option}={text}" for text in texts] if repeated else [f"{option}={','.join(texts)}"]
+    return [f"{option}={_text(path, option, value)}"]
+
+
+def _text(path: str, option: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise InputError(f"{path}: {option.lstrip('-')} = {value!r} must be text or a number.")
+    return str(value)

@@ -1,0 +1,132 @@
+"""The one set of options: what each is called, what it means, and in which group a command shows it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tippingpoint.cli.parsing import Parser, count, number, seed, words
+from tippingpoint.models.answers import OUTPUTS
+from tippingpoint.models.files.pickles import RISK
+from tippingpoint.prices import BUDGET
+
+METHODS = ("path", "exact", "paper")
+EFFORTS = ("quick", "tight", "none")
+"""What networks are searched and bounded by; named here too, since `models.search` would import PyTorch."""
+
+SCALES = ("raw", "std", "mad", "iqr")
+
+SEARCH = ("method", "certify", "calls", "seed", "time_limit", "output")
+"""Options of searches, by the names that the front door knows them by."""
+
+LOADING = ("classes", "state", "trust", "trust_pickle")
+"""Options of model files."""
+
+MODEL_FILES = """model files: skops, XGBoost (JSON, UBJ), LightGBM (text), ONNX, torch.export, a linear model as JSON
+({"coef": [...], "intercept": 0.1, "features": [...], "classes": [...]}; the last two may be left out), or
+module:factory, a function of yours that returns the model. What a file holds decides, not its name.
+"""
+"""What `--model` may be, below the examples."""
+
+CODES = "exit codes: 0 fine, 1 the gate (--fail-below) failed, 2 bad input.\n"
+
+
+def add_model(parser: Parser, *, several: bool = False, instead: bool = False) -> None:
+    """What to evaluate: the model and how its file may be loaded."""
+    group = parser.add_argument_group("what to evaluate")
+    if instead:
+        source: Any = group.add_mutually_exclusive_group(required=True)
+        source.add_argument("--table", metavar="FILE", help="alternatives, one a line (CSV or Parquet); no model is needed")
+        source.add_argument("--linear", metavar="FILE", help="the same as --model, for a linear model as JSON")
+    else:
+        source = group
+    which = "a model, as name=FILE or name=module:factory; the first is the reference" if several else "the model"
+    source.add_argument(
+        "--model",
+        metavar="NAME=FILE" if several else "FILE",
+        action="append",
+        required=not instead,
+        help=f"{which}{'; repeat it for each' if several else ''} (see below for the kinds of files)",
+    )
+    group.add_argument(
+        "--classes", metavar="A,B,...", type=words, help="labels in the order of the outputs of a model without any"
+    )
+    group.add_argument(
+        "--state",
+        metavar="NAME=FILE" if several else "FILE",
+        action="append",
+        help="weights for module:factory, loaded as weights only",
+    )
+    group.add_argument("--trust", metavar="TYPE,...", type=words, help="types that a skops file may hold besides the harmless")
+    group.add_argument("--trust-pickle", action="store_true", help=f"load pickles, joblib's too: {RISK}")
+
+
+def add_data(parser: Parser) -> None:
+    """On which data, and what of them may move."""
+    group = parser.add_argument_group("on which data")
+    group.add_argument("--data", metavar="FILE", help="evaluation data (CSV or Parquet)")
+    group.add_argument("--target", metavar="COLUMN", help="column of --data with the labels or targets")
+    group.add_argument("--weight", metavar="COLUMN", help="column with sample weights")
+    group.add_argument("--loss", metavar="NAME", help="what to judge by, as zero_one, logistic, squared, pinball:0.9")
+    group.add_argument("--space", metavar="FILE", help="what may move, how, at what price (TOML: the arguments of Space)")
+    group.add_argument("--frozen", metavar="COLUMN", action="append", help="a feature that may not move; may be repeated")
+    group.add_argument("--scale", choices=SCALES, help="unit of moves: as given, or each column's own spread")
+
+
+def add_columns(parser: Parser) -> None:
+    """The columns of a table of alternatives."""
+    group = parser.add_argument_group("of a table of alternatives")
+    for role in ("sample", "loss", "cost"):
+        group.add_argument(f"--{role}-column", metavar="COLUMN", help=f"column of --table with the {role} (default: {role})")
+
+
+def add_question(parser: Parser, *, risk: bool = True, mix: bool = True) -> argparse._ArgumentGroup:
+    """What to ask: the threshold, the prices, the divergence."""
+    group = parser.add_argument_group("what to ask")
+    group.add_argument("--risk", metavar="LOSS", type=number, required=risk, help="the threshold: a mean loss, as 0.4")
+    group.add_argument(
+        "--mix", metavar="SHARE", type=number, help="dial from reweighting only (0) to moving only (1); default 0.5"
+    )
+    group.add_argument("--budget", metavar="SUM", type=number, help=f"1/theta1 + 1/theta2 along the dial; default {BUDGET:g}")
+    group.add_argument("--theta1", metavar="PRICE", type=number, help="price of moving; inf forbids it")
+    group.add_argument("--theta2", metavar="PRICE", type=number, help="price of reweighting; inf forbids it")
+    group.add_argument("--divergence", metavar="NAME", default="kl", help="kl, chi2 or cvar:SHARE; default kl")
+    return group
+
+
+def add_search(parser: Parser) -> None:
+    """How to search, where a model is searched."""
+    group = parser.add_argument_group("how to search (networks and black boxes only)")
+    group.add_argument("--method", choices=METHODS, help="of networks: search, prove, or the published algorithm; default path")
+    group.add_argument("--certify", choices=EFFORTS, help="of networks: effort for the lower bound; default quick")
+    group.add_argument("--time-limit", metavar="SECONDS", type=number, help="of networks: of proofs (--method exact)")
+    group.add_argument(
+        "--calls", metavar="ROWS", type=count, help="of black boxes: rows that the model may be asked about, in all"
+    )
+    group.add_argument("--output", choices=OUTPUTS, help="of black boxes: what the model returns, where that is not clear")
+    group.add_argument("--seed", type=seed, help="of what is drawn; default 0")
+
+
+def add_gate(parser: Parser, *, several: bool = False) -> None:
+    """A gate for continuous integration."""
+    group = parser.add_argument_group("a gate")
+    group.add_argument(
+        "--fail-below", metavar="STABILITY", type=number, help="exit with code 1 where the stability is below this"
+    )
+    group.add_argument("--on", choices=("lower", "value"), help="what of it: its certified lower bound (default), or its value")
+    if several:
+        group.add_argument("--gate-model", metavar="NAME", help="only this model has to pass; default all")
+
+
+def add_outputs(parser: Parser, *, report: bool = True, sensitive: bool = False) -> None:
+    """What to write, and where options come from."""
+    group = parser.add_argument_group("what to write")
+    group.add_argument("--json", metavar="FILE", help="the result as JSON; - prints it instead of the text")
+    if report:
+        group.add_argument("--report", metavar="FILE", help="a report to read or to send: .html, .md or .json")
+    if sensitive:
+        group.add_argument("--sensitive", metavar="FILE", help="the sensitive distribution as CSV")
+    group.add_argument("--quiet", action="store_true", help="print no result and no progress")
+    group.add_argument(
+        "--config", metavar="FILE", help="options in a TOML file, by their long names; those given here take precedence"
+    )

@@ -1,0 +1,77 @@
+"""Arguments that are read: whose errors are one sentence, and how numbers, lists and pairs are written."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+from tippingpoint.errors import InputError
+
+
+class Parser(argparse.ArgumentParser):
+    """Options whose errors are one sentence, like all others, and whose names are never abbreviated."""
+
+    def __init__(self, **settings: Any) -> None:
+        settings["allow_abbrev"] = False
+        super().__init__(**settings)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"tippingpoint: {message}; see {self.prog} --help.\n")
+
+    def options(self) -> dict[str, argparse.Action]:
+        """Every long option, by its name."""
+        return {name: action for action in self._actions for name in action.option_strings if name.startswith("--")}
+
+    def arguments(self) -> list[argparse.Action]:
+        """What is given by its place."""
+        return [action for action in self._actions if not action.option_strings]
+
+
+def command(commands: Any, name: str, summary: str, epilog: str) -> Parser:
+    """A command, with examples below its options."""
+    parser: Parser = commands.add_parser(
+        name, help=summary, description=summary, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    return parser
+
+
+def number(text: str) -> float:
+    """A number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def count(text: str) -> int:
+    """A whole number, one or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number that any generator takes."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 4294967295")
+    return int(text)
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers between commas."""
+    return [number(part.strip()) for part in words(text)]
+
+
+def words(text: str) -> list[str]:
+    """Words between commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise argparse.ArgumentTypeError(f"{text!r} must be words between commas, as a,b")
+    return parts
+
+
+def refuse(options: argparse.Namespace, reason: str, *names: str) -> None:
+    """An option that would be ignored is an error."""
+    for name in names:
+        if getattr(options, name, None):
+            raise InputError(f"--{name.replace('_', '-')} has no meaning with {reason}; leave it out.")

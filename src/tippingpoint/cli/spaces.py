@@ -1,0 +1,50 @@
+"""Spaces written as TOML: everything that a `Space` takes, by the same names, and whether to infer the rest from the data."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from tippingpoint.cli.files import read_toml
+from tippingpoint.cli.values import as_values
+from tippingpoint.errors import InputError
+from tippingpoint.space import Space
+
+INFERRING = ("infer", "ranges")
+"""What a file says beyond a `Space`: whether to infer one from the data first, and with which bounds."""
+
+
+def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | None, data: Any) -> Space | None:
+    """The space of a file, or of a table in the configuration, with the features frozen on the command line."""
+    if written is None:
+        return Space(frozen=frozen) if frozen else None
+    name, said = (written, read_toml(written)) if isinstance(written, str) else ("space", dict(written))
+    known = (*(f.name for f in fields(Space)), *INFERRING)
+    for key in said:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, 1, 0.5)
+            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(sorted(known))}"
+            raise InputError(f"{name} has {key!r}, which is nothing that a space has; {hint}.")
+    infer, ranges = said.pop("infer", False), said.pop("ranges", None)
+    if not isinstance(infer, bool):
+        raise InputError(f"{name}: infer = {infer!r} must be true or false.")
+    if not infer and (ranges is not None or isinstance(said.get("one_hot"), bool)):
+        odd = "ranges" if ranges is not None else "one_hot"
+        raise InputError(f"{name}: {odd} = {ranges if ranges is not None else said['one_hot']!r} needs infer = true.")
+    if isinstance(said.get("switch"), dict):
+        said["switch"] = {column: _switch(costs, column, data) for column, costs in said["switch"].items()}
+    read = Space.infer(data, ranges=ranges or "observed", **said) if infer else Space(**said)
+    return read.edit(frozen=list(frozen)) if frozen else read
+
+
+def _switch(costs: Any, column: str, data: Any) -> Any:
+    """A table of costs with the column's own values as keys; those of TOML are text."""
+    if not isinstance(costs, dict) or column not in data.columns:
+        return costs
+
+    def keyed(table: dict[str, Any]) -> dict[Any, Any]:
+        return dict(zip(as_values(list(table), data[column]), table.values(), strict=True))
+
+    return {origin: keyed(to) if isinstance(to, dict) else to for origin, to in keyed(costs).items()}

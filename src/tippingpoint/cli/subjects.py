@@ -1,0 +1,190 @@
+"""What a command is about: models, evaluation data, and how they are to be judged, as the options say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.cli.files import read_table
+from tippingpoint.cli.options import LOADING, SEARCH
+from tippingpoint.cli.spaces import read_space
+from tippingpoint.cli.values import as_values
+from tippingpoint.errors import InputError, listed
+from tippingpoint.front import SETTINGS
+from tippingpoint.models.files import linear, read_model, takes_of
+from tippingpoint.models.files.base import Content, Loading, Stored
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Models on data.
+
+    Attributes
+    ----------
+    models, paths
+        By name, the first is the reference; and where each comes from.
+    x, y
+        The features that the models take, and the target.
+    settings
+        Loss, weights, space, scale and options of the search: keyword arguments of the front door.
+    """
+
+    models: Mapping[str, Any]
+    paths: Mapping[str, str]
+    x: Any
+    y: Any
+    settings: Mapping[str, Any]
+
+    @property
+    def model(self) -> Any:
+        """The only one, or the reference."""
+        return next(iter(self.models.values()))
+
+    @property
+    def path(self) -> str:
+        """Where that comes from."""
+        return next(iter(self.paths.values()))
+
+
+def asked(options: argparse.Namespace) -> dict[str, Any]:
+    """The prices and the divergence."""
+    return {name: getattr(options, name) for name in SETTINGS}
+
+
+def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subject:
+    """The models and the data that the options name."""
+    source = "--linear" if getattr(options, "linear", None) else "--model"
+    for needed in ("data", "target"):
+        if getattr(options, needed) is None:
+            raise InputError(f"{source} needs --{needed}; see tippingpoint --help.")
+    paths = _paths(options, several=several)
+    data = read_table(options.data)
+    for column in filter(None, (options.target, options.weight)):
+        _check_column(options.data, data, column)
+    stored = _stored(options, paths, data[options.target])
+    used = _columns(options, stored, data)
+    x, y = data[used], data[options.target]
+    search = {name: getattr(options, name) for name in SEARCH if getattr(options, name) is not None}
+    for each in stored.values():
+        search.update(each.search)
+    settings = {
+        "loss": options.loss,
+        "sample_weight": data[options.weight] if options.weight else None,
+        "space": read_space(options.space, options.frozen, x),
+        "scale": options.scale,
+        **search,
+    }
+    return Subject({name: each.model for name, each in stored.items()}, paths, x, y, settings)
+
+
+def _paths(options: argparse.Namespace, *, several: bool) -> dict[str, str]:
+    """The files of the models, by name."""
+    if getattr(options, "linear", None):
+        return {"model": options.linear}
+    given: list[str] = options.model
+    if not several:
+        if len(given) > 1:
+            raise InputError(f"--model is given {len(given)} times; one is evaluated at a time, compare takes several.")
+        return {"model": given[0]}
+    return _named(given, "--model")
+
+
+def _named(given: list[str], option: str) -> dict[str, str]:
+    """`name=path` as a mapping; a path alone is named by its stem."""
+    named: dict[str, str] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals:
+            name, path = Path(text).stem, text
+        if name in named or not name or not path:
+            raise InputError(
+                f"{option} {text}: each needs a name of its own, as {option} loose=a.skops {option} strict=b.skops."
+            )
+        named[name] = path
+    return named
+
+
+def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) -> dict[str, Stored]:
+    """The models, each loaded with what of the options has an effect on it; what has none on any is an error."""
+    states = _states(options, paths)
+    given = Loading(
+        None if options.classes is None else tuple(as_values(options.classes, target)),
+        next(iter(states.values()), None),
+        tuple(options.trust or ()),
+        options.trust_pickle,
+    )
+    if getattr(options, "linear", None):
+        for name in given.given:
+            if name != "classes":
+                raise InputError(f"--{name.replace('_', '-')} has no meaning with --linear; leave it out.")
+        return {"model": linear.load(Content(options.linear), given)}
+    takes = {name: takes_of(path) for name, path in paths.items()}
+    for option in given.given:
+        if not any(option in each for each in takes.values()):
+            what = paths["model"] if list(paths) == ["model"] else "any of the models"
+            raise InputError(f"--{option.replace('_', '-')} has no effect on {what}; leave it out.")
+    stored = {}
+    for name, path in paths.items():
+        own = {option: getattr(given, option) for option in LOADING if option in takes[name] and option != "state"}
+        stored[name] = read_model(path, Loading(state=states.get(name), **own))
+        if "classes" in takes[name]:
+            _check_labels(path, stored[name].model, target, options.target)
+    return stored
+
+
+def _states(options: argparse.Namespace, paths: Mapping[str, str]) -> dict[str, str]:
+    """The file with the weights of each model that a factory builds."""
+    if not options.state:
+        return {}
+    if list(paths) == ["model"]:
+        if len(options.state) > 1:
+            raise InputError(f"--state is given {len(options.state)} times; one file has the weights of the model.")
+        return {"model": options.state[0]}
+    states = _named(options.state, "--state")
+    for name in states:
+        if name not in paths:
+            raise InputError(f"--state {name}={states[name]} is of no model; they are {listed(paths)}.")
+    return states
+
+
+def _check_labels(path: str, model: Any, target: Any, column: str) -> None:
+    """Where a file numbers its classes, the data must do so too, or the user says which is which."""
+    stored = getattr(model, "classes_", None)
+    if stored is None:
+        return
+    classes = np.asarray(stored).tolist()
+    found = sorted(target.dropna().unique().tolist(), key=str)
+    if not set(found) <= set(classes):
+        example = ",".join(map(str, found)) if len(found) == len(classes) else "no,yes"
+        raise InputError(
+            f"the classes of {path} are {listed(classes)}, but {column} holds {listed(found)}; say which is which, in the order"
+            f" of the model's, as --classes {example}."
+        )
+
+
+def _columns(options: argparse.Namespace, stored: Mapping[str, Stored], data: Any) -> list[str]:
+    """The columns that the models take: those that they name, or all but the target and the weight."""
+    named = {name: each.features for name, each in stored.items() if each.features is not None}
+    features = next(iter(named.values()), None)
+    for name, each in named.items():
+        if each != features:
+            raise InputError(
+                f"the model {name!r} takes other columns than {next(iter(named))!r}; compare models of the same ones."
+            )
+    for column in features or ():
+        _check_column(options.data, data, column)
+    roles = {"--target": options.target, "--weight": options.weight}
+    for option, column in roles.items():
+        if column is not None and (column in (features or ()) or list(roles.values()).count(column) > 1):
+            raise InputError(f"{option} {column} is used twice; the target, the weight and the features are different columns.")
+    return list(features) if features else [c for c in data.columns if c not in roles.values()]
+
+
+def _check_column(path: str, data: Any, column: str) -> None:
+    if column not in data.columns:
+        raise InputError(f"{path} has no column {column!r}; its columns are {list(data.columns)!r}.")

@@ -1,0 +1,183 @@
+"""What formats of model files have in common: a file looked into, what may be asked of a loader, what comes out."""
+
+from __future__ import annotations
+
+import textwrap
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tippingpoint.errors import InputError, TippingPointError
+
+HEAD = 4096
+"""Bytes at the start of a file by which formats are told apart."""
+
+TOLD = 200
+"""Letters of another library's error that are passed on; some print a stack."""
+
+ZIP = b"PK\x03\x04"
+"""How a zip archive begins."""
+
+OTHERS = {
+    b"\x89HDF": "an HDF5 file",
+    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x93NUMPY": "a NumPy array",
+    b"%PDF": "a PDF",
+    b"\x7fELF": "a program",
+}
+"""Beginnings of files that people mistake for models, and what they are."""
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What may be said of how to load.
+
+    Attributes
+    ----------
+    classes
+        Labels in the order of the model's outputs, where the file numbers them or does not store them.
+    state
+        File with the weights of the module that a factory builds.
+    trust
+        Types that a skops file may hold beyond those that skops knows to be harmless.
+    trust_pickle
+        Whether a file may run code of its own as it is loaded.
+    """
+
+    classes: Sequence[Any] | None = None
+    state: str | None = None
+    trust: Sequence[str] = ()
+    trust_pickle: bool = False
+
+    @property
+    def given(self) -> list[str]:
+        """The names of what was said."""
+        return [name for name in ("classes", "state", "trust", "trust_pickle") if getattr(self, name)]
+
+    def only(self, names: Sequence[str]) -> Loading:
+        """Of what was said, these."""
+        return Loading(**{name: getattr(self, name) for name in self.given if name in names})
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A model out of a file.
+
+    Attributes
+    ----------
+    model
+        What the front door takes.
+    features
+        The columns that it takes, in their order, where the file names them.
+    search
+        Options that go with it: the labels of a module, which holds none.
+    """
+
+    model: Any
+    features: tuple[str, ...] | None = None
+    search: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Content:
+    """A file, looked into but not loaded."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise InputError(f"{self.path} is a directory; give a model file, or module:factory.")
+        with self.path.open("rb") as file:
+            self.head = file.read(HEAD)
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """Names of what a zip archive holds; nothing where it is none, or is cut off."""
+        if not self.head.startswith(ZIP):
+            return ()
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return tuple(archive.namelist())
+        except zipfile.BadZipFile:
+            return ()
+
+    def holds(self, name: str) -> bool:
+        """Whether a zip archive holds this, at its top or in one directory."""
+        return any(member == name or member.partition("/")[2] == name for member in self.members)
+
+    @property
+    def looks(self) -> str:
+        """What it is, where it is no model that is served."""
+        if not self.head:
+            return "nothing"
+        if self.head.startswith(ZIP):
+            if not self.members:
+                return "a damaged or cut-off zip archive"
+            return "TorchScript" if self.holds("constants.pkl") else "a zip archive of something else"
+        for begins, kind in OTHERS.items():
+            if self.head.startswith(begins):
+                return kind
+        try:
+            self.head.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.start < len(self.head) - 3:  # the last letter may be cut in two
+                return "bytes of no kind that is known"
+        return "bytes of no kind that is known" if b"\x00" in self.head else "some other text"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of model files.
+
+    Attributes
+    ----------
+    name
+        What such a file is called in a sentence.
+    suffixes
+        Endings that promise it.
+    takes
+        What of `Loading` has an effect on it.
+    holds
+        Whether a file is one, by its content.
+    load
+        The model in it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    takes: tuple[str, ...]
+    holds: Callable[[Content], bool]
+    load: Callable[[Content, Loading], Stored]
+
+
+def library(name: str, extra: str, path: object) -> Any:
+    """A library that a format needs, imported."""
+    try:
+        return import_module(name)
+    except ImportError:
+        top = name.partition(".")[0]
+        raise InputError(f"{path} needs {top}, which is not installed; pip install 'tippingpoint[{extra}]'.") from None
+
+
+@contextmanager
+def reading(path: object, kind: str) -> Iterator[None]:
+    """Another library's error, whatever it is, as a sentence about the file."""
+    try:
+        yield
+    except (TippingPointError, OSError):
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{path} cannot be read as {kind} ({told(error)}); it is damaged, cut off, or of another version: save it again."
+        ) from error
+
+
+def told(error: BaseException) -> str:
+    """The first line of another library's error, and its type where that says more."""
+    lines = str(error).strip().splitlines()
+    first = textwrap.shorten(lines[0], TOLD, placeholder=" …").rstrip(".:; ") if lines else ""
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
