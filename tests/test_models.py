@@ -424,3 +424,15 @@ def test_a_coefficient_of_zero_leaves_its_column_alone() -> None:
     q = tp.stability(([1.0, 0.0, 0.0, -1.0, 0.0], 4.0), x, y, 0.8, theta1=1.0, theta2=INF).sensitive
     assert all((q[name].to_numpy() == x.loc[q["row"], name].to_numpy()).all() for name in ("b", "c", "e"))
     assert not np.allclose(q["a"], x.loc[q["row"], "a"])
+
+
+def test_a_booster_that_says_it_is_fitted_is_believed() -> None:
+    xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    target = x[:, 0] + 0.1 * x[:, 1]
+    with pytest.raises(tp.InputError, match="is not fitted; call fit first"):
+        tp.profile(xgboost.XGBRegressor(), x, target)
+    fitted = xgboost.XGBRegressor(n_estimators=3, max_depth=2).fit(x, target)
+    assert tp.profile(fitted, x, target, calls=60 * 20).risk == pytest.approx(
+        np.mean((fitted.predict(x) - target) ** 2), rel=1e-5
+    )

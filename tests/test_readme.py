@@ -39,7 +39,7 @@ def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> No
 
 
 def test_the_result_shown_is_the_demos(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo"]) == 0
+    assert main(["demo", "--no-report"]) == 0
     shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)[0]
     assert shown.splitlines()[0] in capsys.readouterr().out
 

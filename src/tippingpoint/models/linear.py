@@ -129,7 +129,7 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     kind = type(model).__name__
     *steps, last = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
-        if hasattr(last, "fit") and not any(name.endswith("_") and not name.startswith("_") for name in vars(last)):
+        if hasattr(last, "fit") and not _is_fitted(last):
             raise InputError(f"model={kind} is not fitted; call fit first.")
         raise NotLinearError(f"{kind} is not linear" if hasattr(last, "predict") else "a function can only be asked")
     coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
@@ -150,6 +150,12 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     if steps and folded.shape[1] == features.x.shape[1] and (categories or features.missing.any()):
         return _with_tables(model, linear, beta, bias, features)
     return linear
+
+
+def _is_fitted(model: Any) -> bool:
+    """Whether an estimator says that it is, or has an attribute that only fitting gives."""
+    says = getattr(model, "__sklearn_is_fitted__", None)
+    return bool(says()) if callable(says) else any(n.endswith("_") and not n.startswith("_") for n in vars(model))
 
 
 def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatArray, features: Features) -> LinearModel:
