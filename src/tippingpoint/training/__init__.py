@@ -2,6 +2,7 @@
 
 `ERM*` minimises the mean loss, `AdversarialTraining*` the mean loss where samples may move (against data corruption),
 `TiltedERM*` a mean that leans towards the worst samples (against sub-population shift). `select` chooses their one knob.
+`EXCEPTIONS` lists the checks of scikit-learn that they do not pass, and why.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ except ImportError:
     raise InputError("tippingpoint.training needs PyTorch; pip install 'tippingpoint[torch]'.") from None
 
 from tippingpoint.training.estimators import (
+    EXCEPTIONS,
     AdversarialTrainingClassifier,
     AdversarialTrainingRegressor,
     ERMClassifier,
@@ -24,6 +26,7 @@ from tippingpoint.training.estimators import (
 from tippingpoint.training.selecting import Selection, select
 
 __all__ = [
+    "EXCEPTIONS",
     "AdversarialTrainingClassifier",
     "AdversarialTrainingRegressor",
     "ERMClassifier",

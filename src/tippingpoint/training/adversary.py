@@ -39,10 +39,10 @@ class Entrance:
     @classmethod
     def of(cls, module: nn.Module, columns: Tensor | None) -> Entrance:
         """The module split after its first layer, where that is linear."""
-        if isinstance(module, nn.Linear):
+        if type(module) is nn.Linear:  # not one of its children: they may return anything
             return cls(module, nn.Identity(), columns)
         first = module[0] if type(module) is nn.Sequential and len(module) > 1 else None
-        if isinstance(first, nn.Linear):
+        if type(first) is nn.Linear:
             return cls(first, module[1:], columns)  # type: ignore[index]  # a Sequential, by the line above
         return cls(None, module, columns)
 

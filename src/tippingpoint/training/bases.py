@@ -22,7 +22,7 @@ from tippingpoint.training import objectives
 from tippingpoint.training.adversary import Losses
 from tippingpoint.training.fitting import Course, Rows, minimise
 from tippingpoint.training.inputs import Array, check_whole, read_rows, read_training, read_weights
-from tippingpoint.training.modules import Factory, build, check_model, check_outputs
+from tippingpoint.training.modules import Factory, build, check_model, check_outputs, seeded
 from tippingpoint.training.objectives import MeanRisk, Objective
 
 TRIAL = 2
@@ -73,7 +73,7 @@ class Trained(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     n_iter_
         Steps taken.
     coef_, intercept_
-        Of a linear model, as scikit-learn has them.
+        Of a linear model, as scikit-learn has them; others have none.
     """
 
     model: str | Factory = "mlp"
@@ -97,6 +97,24 @@ class Trained(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         module: nn.Module = self.module_
         return module
 
+    @property
+    def coef_(self) -> Array:
+        """Coefficients of a linear model."""
+        return self._layer().weight.detach().cpu().numpy().copy()
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercepts of a linear model."""
+        layer = self._layer()
+        return np.zeros(layer.out_features) if layer.bias is None else layer.bias.detach().cpu().numpy().copy()
+
+    def _layer(self) -> nn.Linear:
+        """The module, where it is one linear layer; not a child of one, which may return anything."""
+        module = self.as_module()
+        if type(module) is not nn.Linear:
+            raise AttributeError(f"model={self.model!r} is not linear, and has no coefficients.")
+        return module
+
     def _objective(self, losses: Losses) -> Objective:
         return MeanRisk(losses)
 
@@ -113,6 +131,10 @@ class Trained(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             raise InputError(f"weight_decay={self.weight_decay!r} must be a number, 0 or more.")
         if not (isinstance(self.validation_share, Real) and 0.0 <= self.validation_share < 1.0):
             raise InputError(f"validation_share={self.validation_share!r} must be a share of the rows, 0 to below 1.")
+        try:
+            torch.empty(0, device=self.device)
+        except (TypeError, RuntimeError, AssertionError):  # all three are PyTorch's
+            raise InputError(f"device={self.device!r} is not one that PyTorch has here; use 'cpu'.") from None
 
     def _train(self, x: Array, target: Array, sample_weight: Any, outputs: int, losses: Losses) -> None:
         """Fit the module to rows that are read and checked."""
@@ -120,21 +142,19 @@ class Trained(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         x, target, weight = x[weight > 0], target[weight > 0], weight[weight > 0]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         trained, held = self._split(x, target, seed)
-        module = build(self.model, self.hidden, x.shape[1], outputs, seed).float().to(self.device)
         every = Rows(
             torch.tensor(x, dtype=torch.float32, device=self.device),
             torch.tensor(target, dtype=torch.long if target.dtype.kind in "iu" else torch.float32, device=self.device),
             torch.tensor(weight, dtype=torch.float32, device=self.device),
         )
-        check_outputs(_trial(module, every.x[:TRIAL]), min(TRIAL, len(x)), outputs)
         course = Course(self.max_iter, self.batch_size, self.learning_rate, self.weight_decay, self.patience)
-        held_out = every.take(torch.from_numpy(held)) if len(held) else None
-        self.history_ = minimise(module, self._objective(losses), every.take(torch.from_numpy(trained)), held_out, course, seed)
+        train, held_out = every.take(torch.from_numpy(trained)), every.take(torch.from_numpy(held)) if len(held) else None
+        with seeded(seed):
+            module = build(self.model, self.hidden, x.shape[1], outputs).float().to(self.device)
+            check_outputs(_trial(module, every.x[:TRIAL]), min(TRIAL, len(x)), outputs)
+            self.history_ = minimise(module, self._objective(losses), train, held_out, course, seed)
         self.n_iter_ = self.history_.steps
         self.module_ = module.double().eval()
-        if isinstance(module, nn.Linear):
-            self.coef_ = module.weight.detach().cpu().numpy().copy()
-            self.intercept_ = module.bias.detach().cpu().numpy().copy()
         self.validation_score_ = self._judged(x[held], target[held], weight[held]) if len(held) else math.nan
 
     def _split(self, x: Array, target: Array, seed: int) -> tuple[Array, Array]:
@@ -168,7 +188,7 @@ class Classifier(ClassifierMixin, Trained):  # type: ignore[misc]  # scikit-lear
         check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"y holds one class only, {self.classes_[0]!r}; a classifier needs at least two.")
+            raise InputError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs at least two.")
         two = len(self.classes_) == 2
         losses = objectives.binary_cross_entropy if two else objectives.cross_entropy
         self._train(x, index, sample_weight, 1 if two else len(self.classes_), losses)
@@ -212,6 +232,16 @@ class Regressor(RegressorMixin, Trained):  # type: ignore[misc]  # scikit-learn 
         self._train(x, y.astype(float), sample_weight, 1, LOSSES[self.loss])
         return self
 
+    @property
+    def coef_(self) -> Array:
+        """Coefficients of a linear model."""
+        return np.asarray(super().coef_[0])
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercept of a linear model."""
+        return float(super().intercept_[0])
+
     def predict(self, X: Any) -> Array:  # noqa: N803  # scikit-learn's name
         """The prediction."""
         return self._outputs(X)[:, 0]
@@ -225,11 +255,10 @@ class Regressor(RegressorMixin, Trained):  # type: ignore[misc]  # scikit-learn 
         return float(r2_score(target, predicted, sample_weight=weight))
 
 
-def _trial(module: nn.Module, x: Tensor) -> Tensor:
+def _trial(module: nn.Module, x: Tensor) -> Any:
     module.eval()
     with torch.no_grad():
-        outputs: Tensor = module(x)
-    return outputs
+        return module(x)
 
 
 def _scored(module: nn.Module, x: Array, device: str) -> Array:

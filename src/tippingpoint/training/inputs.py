@@ -33,15 +33,15 @@ def read_rows(estimator: Any, X: Any) -> Array:  # noqa: N803  # scikit-learn's 
 
 
 def read_weights(given: Any, rows: int) -> Array:
-    """One weight a row, 0 or more, not all 0; ones where none are given."""
+    """One weight a row, 0 or more, not all 0; ones where none are given. The largest is made 1, for float32 to hold them."""
     if given is None:
         return np.ones(rows)
-    weight = np.full(rows, float(given)) if isinstance(given, Real) else np.asarray(given, dtype=float)
+    weight = np.full(rows, float(given), dtype=float) if isinstance(given, Real) else np.asarray(given, dtype=float)
     if weight.shape != (rows,):
         raise InputError(f"sample_weight has shape {weight.shape}; give one number for each of the {rows} rows.")
     if not (np.isfinite(weight).all() and (weight >= 0.0).all() and weight.any()):
         raise InputError("sample_weight must be finite, 0 or more, and not zero for every row.")
-    return weight
+    return np.asarray(weight / weight.max())
 
 
 def moving_columns(features: Any, width: int, names: Sequence[str] | None) -> list[int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -82,13 +83,16 @@ def select(
     parameter = getattr(estimator, "tuned", None)
     if parameter is None:
         raise InputError(f"{type(estimator).__name__} has nothing to select; use an adversarial or a tilted estimator.")
-    tried = sorted({float(value) for value in values})
+    try:
+        tried = sorted({float(value) for value in values})
+    except (TypeError, ValueError):
+        tried = []
     if not tried:
         raise InputError(f"values={values!r} must be several numbers, as [0.1, 0.5, 1.0].")
-    if validation is None and int(estimator.validation_share * len(y)) == 0:
+    share = estimator.validation_share
+    if validation is None and isinstance(share, Real) and int(float(share) * len(y)) == 0:
         raise InputError(
-            f"validation_share={estimator.validation_share!r} of {len(y)} rows holds no rows out to judge by; raise it, or"
-            " pass validation=(X, y)."
+            f"validation_share={share!r} of {len(y)} rows holds no rows out to judge by; raise it, or pass validation=(X, y)."
         )
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     candidates = [clone(estimator).set_params(**{parameter: value, "random_state": seed}) for value in tried]
