@@ -25,8 +25,8 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         mlflow.end_run()
 
 
-def result(**asked: float) -> tp.StabilityResult:
-    return tp.stability(([1.0, 0.1], -1.5), X, Y, 0.5, **asked)
+def result(theta1: float, theta2: float) -> tp.StabilityResult:
+    return tp.stability(([1.0, 0.1], -1.5), X, Y, 0.5, theta1=theta1, theta2=theta2)
 
 
 def test_numbers_settings_and_page_are_in_the_store(store: Any, tmp_path: Path) -> None:

@@ -137,6 +137,11 @@ def test_features_are_the_same_by_name_by_position_and_in_any_order() -> None:
     assert state(small(AdversarialTrainingClassifier, max_iter=15).fit(frame, Y)) in different
 
 
+def test_the_adversary_takes_as_many_steps_as_it_is_given() -> None:
+    fits = [small(AdversarialTrainingClassifier, gamma=0.5, inner_steps=steps, max_iter=10).fit(X, Y) for steps in (1, 2, 4)]
+    assert len({state(model) for model in fits}) == 3
+
+
 def deep(features: int, outputs: int) -> nn.Module:
     layers = [nn.Linear(features, 6), nn.Tanh(), nn.BatchNorm1d(6), nn.Linear(6, 5), nn.Dropout(0.2), nn.ReLU()]
     return nn.Sequential(*layers, nn.Linear(5, outputs))

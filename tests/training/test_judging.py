@@ -185,3 +185,22 @@ def test_training_against_moved_samples_makes_moving_them_dearer() -> None:
     robust = AdversarialTrainingClassifier("linear", **{**QUICK, "max_iter": 400}, gamma=0.1).fit(X, SCORE > 0.0)
     prices = {"theta2": np.inf, "loss": "cross_entropy", "risk": 2.0}
     assert stability(robust, SCORE > 0.0, **prices).value > 2.0 * stability(plain, SCORE > 0.0, **prices).value
+
+
+def test_a_pipeline_of_one_step_is_that_step() -> None:
+    model = trained(ERMClassifier)
+    assert_same(stability(make_pipeline(model), Y), stability(model, Y))
+    assert stability(make_pipeline(model), Y).lower > 0.0
+
+
+def test_rows_without_names_are_taken_in_their_order_as_scikit_learn_does() -> None:
+    model = trained(ERMClassifier)
+    assert_same(stability(model, Y, x=X.to_numpy()), stability(model, Y))
+
+
+def test_a_linear_model_of_several_classes_is_exact_for_errors_and_bounded_for_the_cross_entropy() -> None:
+    model = ERMClassifier("linear", **QUICK).fit(X, Y3)
+    assert stability(model, Y3, risk=0.6).exact
+    bounded = stability(model, Y3, loss="cross_entropy", risk=2.0)
+    assert 0.0 < bounded.lower <= bounded.value
+    assert_same(bounded, stability(model.as_module(), Y3, loss="cross_entropy", risk=2.0, classes=["a", "b", "c"]))

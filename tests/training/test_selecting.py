@@ -139,12 +139,17 @@ def test_two_fits_at_a_time_give_the_same_answer() -> None:
 
 
 def test_a_selection_is_a_frame_and_a_table_that_marks_the_best() -> None:
-    selection = Selection(Told(knob=0.2), "knob", (0.1, 0.2), (0.25, 0.75))
-    pd.testing.assert_frame_equal(selection.to_frame(), pd.DataFrame({"knob": [0.1, 0.2], "validation_score": [0.25, 0.75]}))
+    values, scores = (0.1, 0.2, 0.3), (0.25, 0.75, 0.5)
+    selection = Selection(Told(knob=0.2), "knob", values, scores)
+    pd.testing.assert_frame_equal(selection.to_frame(), pd.DataFrame({"knob": values, "validation_score": scores}))
     head, *lines = str(selection).splitlines()
     assert "knob" in head
     assert "validation score" in head
-    assert ["best" in line for line in lines if "0.25" in line or "0.75" in line] == [False, True]
+    assert [line.split() for line in lines if line.lstrip().startswith("0.")] == [
+        ["0.1", "0.25"],
+        ["0.2", "0.75", "best"],
+        ["0.3", "0.5"],
+    ]
 
 
 @pytest.mark.parametrize("estimator", [ERMClassifier(), ERMRegressor(), make_pipeline(StandardScaler(), ERMClassifier()), None])

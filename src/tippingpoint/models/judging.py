@@ -59,7 +59,7 @@ def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str
     """The judgement of this model by this loss; `calls` is for those who count them, and only for them."""
     model = _unwrapped(model)
     steps, last = _steps(model)
-    if offers_module(last):
+    if offers_module(last, loss):
         last, loss, search = _offered(last, features if steps is None else None, loss, search)
     if is_module(last):
         from tippingpoint.models.modules import asked, folded
@@ -102,7 +102,9 @@ def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping
 def _steps(model: Any) -> tuple[Any, Any]:
     """A pipeline without its last step, and that step; any other model has no steps."""
     steps = getattr(model, "steps", None)
-    return (model[:-1], steps[-1][1]) if steps and len(steps) > 1 else (None, model)
+    if not steps:
+        return None, model
+    return (model[:-1], steps[-1][1]) if len(steps) > 1 else (None, steps[0][1])
 
 
 def is_module(model: Any) -> bool:
@@ -111,16 +113,20 @@ def is_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
-def offers_module(model: Any) -> bool:
-    """Whether a model is an estimator around a module that says so (`as_module`), and is not linear, which is exact anyway."""
-    return callable(getattr(model, "as_module", None)) and not hasattr(model, "coef_")
+def offers_module(model: Any, loss: Any) -> bool:
+    """Whether a model is an estimator around a module that says so (`as_module`), and is not exact as a linear one anyway."""
+    if not callable(getattr(model, "as_module", None)):
+        return False
+    scores = len(np.atleast_2d(model.coef_)) if hasattr(model, "coef_") else 0
+    exact = scores == 1 or (scores > 1 and getattr(loss, "name", loss) in (None, "zero_one"))
+    return not exact or _own(loss)
 
 
 def _offered(
     estimator: Any, features: Features | None, loss: Any, search: Mapping[str, Any]
 ) -> tuple[Any, Any, Mapping[str, Any]]:
     """The module of an estimator, the loss it is judged by, and how it is searched: with the estimator's own labels."""
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", None) if hasattr(getattr(features, "native", None), "columns") else None
     if features is not None and names is not None and list(map(str, names)) != list(features.names):
         raise InputError("the columns of X are not those that the model was fitted to, in their order; reorder X.")
     classes = getattr(estimator, "classes_", None)

@@ -47,7 +47,8 @@ def log(summary: Mapping[str, Any], write: Callable[[Path], object] | None, pref
         import mlflow
     except ImportError:
         raise UnsupportedError("logging needs MLflow; pip install 'tippingpoint[mlflow]'.") from None
-    if mlflow.active_run() is None:
+    run = mlflow.active_run()
+    if run is None:
         with mlflow.start_run():
             return log(summary, write, prefix)
     finite = {name: float(summary[name]) for name in METRICS if math.isfinite(summary[name])}
@@ -59,4 +60,4 @@ def log(summary: Mapping[str, Any], write: Callable[[Path], object] | None, pref
             page = Path(folder) / f"{prefix}.html"
             write(page)
             mlflow.log_artifact(str(page))
-    return str(mlflow.active_run().info.run_id)
+    return str(run.info.run_id)

@@ -65,7 +65,7 @@ def select(
     validation: tuple[Any, Any] | None = None,
     n_jobs: int | None = None,
 ) -> Selection:
-    """The best `gamma` or `t` by validation accuracy: one fit a value, from the same first weights.
+    """The best `gamma` or `t` by validation accuracy: one fit a value, all from one seed that the estimator's own draws.
 
     Parameters
     ----------
