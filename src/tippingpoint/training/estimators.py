@@ -104,7 +104,7 @@ class AdversarialTrainingClassifier(Adversarial, Classifier):
 class AdversarialTrainingRegressor(Adversarial, Regressor):
     """`min E[sup_z ℓ(z) - γ ‖z - x‖²]`, the squared or absolute error. Parameters as in `Adversarial`, `Regressor`, `Trained`.
 
-    With the squared error the gain is unbounded where `γ` is at most the squared slope: the search for it then ends where its steps
+    With the squared error the gain is unbounded where `γ` is at most the squared slope: the search then ends where its steps
     do, and training says so once numbers overflow.
     """
 
