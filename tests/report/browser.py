@@ -32,6 +32,9 @@ ARGUMENTS = (
 OWN = ("file:", "data:", "about:", "chrome:", "chrome-untrusted:")
 """Where a page may get things from without asking the network; the last two are the browser's own start page."""
 
+PATIENCE = 100
+"""Tenths of a second that an element is waited for."""
+
 
 class Browser:
     """One headless Chromium."""
@@ -67,7 +70,8 @@ class Browser:
             self._driver.wait(timeout=10)
 
     def open(self, page: Path) -> None:
-        self._ask("POST", f"{self._session}/url", {"url": page.resolve().as_uri()})
+        self._opened = page.resolve().as_uri()
+        self._ask("POST", f"{self._session}/url", {"url": self._opened})
 
     def run(self, script: str, *arguments: Any) -> Any:
         """What a script returns; a promise is waited for."""
@@ -81,6 +85,18 @@ class Browser:
 
     def scripts(self, *, on: bool) -> None:
         self._cdp("Emulation.setScriptExecutionDisabled", {"value": not on})
+
+    def markup(self, selector: str) -> str:
+        """An element as it stands in the document, asked without any script; it is waited for."""
+        for _ in range(PATIENCE):
+            root = self._cdp("DOM.getDocument", {"depth": 0})["root"]
+            there = root["documentURL"] == self._opened  # not the page before
+            query = {"nodeId": root["nodeId"], "selector": selector}
+            found = self._cdp("DOM.querySelector", query)["nodeId"] if there else 0
+            if found:
+                return str(self._cdp("DOM.getOuterHTML", {"nodeId": found})["outerHTML"])
+            time.sleep(0.1)
+        raise AssertionError(f"the page has no {selector}")
 
     def screenshot(self, path: Path) -> Path:
         """The whole page."""
