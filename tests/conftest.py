@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
+import pytest
 from hypothesis import settings
 
 # Before anything that uses OpenMP is imported: tests run side by side, and threads that wait for each other on busy cores are
@@ -13,3 +15,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests write factories of their own: what an earlier one had Python import under the same name is forgotten."""
+    monkeypatch.delitem(sys.modules, "vendor", raising=False)

@@ -92,6 +92,13 @@ def test_demo_shows_both_losses_and_the_five_heaviest_rows_of_each(demo: str) ->
         assert max(weights) == weights[0] > 1.0
 
 
+def test_demo_shows_a_row_once_though_it_is_split(demo: str) -> None:
+    for table in demo.split("┏")[1:]:
+        rows = [line.split("│")[1].strip() for line in table.splitlines() if line.startswith("│")]
+        heaviest = [row for row in rows if row.isdecimal()][:5]
+        assert len(set(heaviest)) == len(heaviest)
+
+
 def test_demo_tells_the_same_to_the_last_byte_when_run_again(demo: str, tmp_path: Path) -> None:
     assert succeed("demo", "--seed", "0", cwd=tmp_path).replace(tmp_path.as_uri(), "file://HERE") == demo
 

@@ -204,6 +204,21 @@ def feature_stability(
     )
 
 
+def served(
+    model: Any,
+    X: Any,  # noqa: N803  # as above
+    y: Any,
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Of settings that are meant for several models, those that this one has a use for."""
+    shared = {name: settings.get(name) for name in ("loss", "sample_weight", "space", "scale")}
+    others = {name: value for name, value in settings.items() if name not in shared}
+    case, asked = _asked(model, X, y, others, **shared, check=False)
+    search = {name: value for name, value in others.items() if name not in asked}
+    used = {name: v for name, v in search.items() if case.judgement.searched and case.serves({name: v})}
+    return {**shared, **asked, **used}
+
+
 def _chosen(domain: Domain, wanted: Any) -> dict[str, tuple[str, ...]]:
     """The features behind every name that is asked about."""
     movable = domain.features

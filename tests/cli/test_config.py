@@ -120,7 +120,7 @@ def test_models_and_a_space_may_be_tables_of_the_file(place: Path, tell: Told) -
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("rsk = 0.4", ("'rsk'", "did you mean 'risk'?")),
+        ("rsk = 0.4", ("'rsk'", "perhaps 'risk' is meant")),
         ("zzz = 1", ("'zzz'", "they are table, linear, model")),
         ("config = 'x.toml'", ("'config'", "no option")),
         ("quiet = 'yes'", ("quiet = 'yes' must be true or false",)),

@@ -126,7 +126,7 @@ def test_groups_of_a_space_are_ranked_and_frozen_options_add_to_it(place: Path, 
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("prise = 1.0", ("space.toml has 'prise'", "did you mean 'price'?")),
+        ("prise = 1.0", ("space.toml has 'prise'", "perhaps 'price' is meant")),
         ("zzz = 1.0", ("space.toml has 'zzz'", "it has categories, direction, frozen")),
         ('ranges = "observed"', ("ranges = 'observed' needs infer = true", "space.toml")),
         ("one_hot = false", ("one_hot = False needs infer = true",)),

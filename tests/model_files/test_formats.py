@@ -207,3 +207,19 @@ def test_a_pickle_that_cannot_be_unpickled_says_why(tmp_path: Path) -> None:
 def test_help_says_what_trusting_a_pickle_risks(tell: Told) -> None:
     shown = " ".join(tell("evaluate", "--help")[1].split())
     assert "loading a pickle runs whatever code its author put into it" in shown
+
+
+def test_of_several_files_one_that_needs_a_trusted_type_is_enough(workshop: Workshop, tell: Told) -> None:
+    models = ("--model", "plain=linear.skops", "--model", "trees=forest.skops", "--data", "eval.csv", "--target", "y")
+    asked = ("--risk", "0.6", *SEARCHED, "--quiet")
+    assert tell("compare", *models, *asked, *TREE)[0] == 0
+    code, _, err = tell("compare", *models, *asked, "--trust", "sklearn.tree._tree.Tree,os.system")
+    assert code == 2
+    assert "'os.system', which none of the models needs" in err
+
+
+def test_a_report_of_a_linear_model_beside_a_forest_takes_the_calls_of_the_forest(workshop: Workshop, tell: Told) -> None:
+    models = ("--model", "plain=linear.skops", "--model", "trees=forest.skops", "--data", "eval.csv", "--target", "y", *TREE)
+    code, _, err = tell("report", *models, "--risk", "0.6", *SEARCHED, "--report", "both.md", "--quiet")
+    assert (code, err) == (0, "")
+    assert "trees" in (workshop.home / "both.md").read_text(encoding="utf-8")

@@ -71,9 +71,9 @@ def _configured(words: Sequence[str]) -> str | None:
 
 
 def _nearest(option: str, known: Mapping[str, Any]) -> str:
-    close = difflib.get_close_matches(option, known, 1, 0.5)
+    close = difflib.get_close_matches(option, known, 1, 0.6)
     names = ", ".join(name.lstrip("-") for name in known)
-    return f"did you mean {close[0].lstrip('-')!r}?" if close else f"they are {names}"
+    return f"perhaps {close[0].lstrip('-')!r} is meant" if close else f"they are {names}"
 
 
 def _words(path: str, option: str, value: Any, action: argparse.Action) -> list[str]:

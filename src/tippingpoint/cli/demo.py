@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
 def _show_heaviest(console: Any, result: StabilityResult, x: Any) -> None:
     from rich.table import Table
 
-    ranked = result.sensitive.sort_values("weight", ascending=False, kind="stable")
+    ranked = result.sensitive.sort_values(["weight", "share"], ascending=False, kind="stable").drop_duplicates("row")
     shown, movers = ranked.head(HEAVIEST), ranked.nlargest(MOVERS, "cost")
     title = f"the {HEAVIEST} heaviest rows of the sensitive distribution"
     if not (shown["cost"] > 0).any():

@@ -24,7 +24,8 @@ LOADING = ("classes", "state", "trust", "trust_pickle")
 
 MODEL_FILES = """model files: skops, XGBoost (JSON, UBJ), LightGBM (text), ONNX, torch.export, a linear model as JSON
 ({"coef": [...], "intercept": 0.1, "features": [...], "classes": [...]}; the last two may be left out), or
-module:factory, a function of yours that returns the model. What a file holds decides, not its name.
+module:factory, a function of yours that returns the model.
+What a file holds decides; an ending that promises something else is an error.
 """
 """What `--model` may be, below the examples."""
 

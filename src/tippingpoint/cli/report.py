@@ -11,7 +11,7 @@ from tippingpoint.cli.opening import how_to_open
 from tippingpoint.cli.outputs import check_outputs, deliver, reporter
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
-from tippingpoint.front import compare, feature_stability, stability
+from tippingpoint.front import compare, feature_stability, served, stability
 
 REPORT = "tippingpoint-report.html"
 """Where the report goes, unless the user says where."""
@@ -47,7 +47,9 @@ def run(options: argparse.Namespace) -> int:
         result = stability(subject.model, x, y, options.risk, **settings)
     else:
         result = next(iter(compared.results.values()))
-    ranked = feature_stability(subject.model, x, y, options.risk, **settings)
+    ranked = feature_stability(
+        subject.model, x, y, options.risk, **(settings if compared is None else served(subject.model, x, y, settings))
+    )
     page = reporter(result, features=ranked, comparison=compared, model=subject.path, data=options.data)
     deliver(options, str(result), result.to_json(), report=page)
     if not options.quiet and options.json != "-":

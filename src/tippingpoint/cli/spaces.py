@@ -24,8 +24,8 @@ def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | 
     known = (*(f.name for f in fields(Space)), *INFERRING)
     for key in said:
         if key not in known:
-            close = difflib.get_close_matches(key, known, 1, 0.5)
-            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(sorted(known))}"
+            close = difflib.get_close_matches(key, known, 1, 0.6)
+            hint = f"perhaps {close[0]!r} is meant" if close else f"it has {', '.join(sorted(known))}"
             raise InputError(f"{name} has {key!r}, which is nothing that a space has; {hint}.")
     infer, ranges = said.pop("infer", False), said.pop("ranges", None)
     if not isinstance(infer, bool):

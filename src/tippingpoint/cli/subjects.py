@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError, listed
 from tippingpoint.front import SETTINGS
-from tippingpoint.models.files import linear, read_model, takes_of
+from tippingpoint.models.files import linear, read_model, skops, takes_of
 from tippingpoint.models.files.base import Content, Loading, Stored
 
 
@@ -109,6 +109,17 @@ def _named(given: list[str], option: str) -> dict[str, str]:
     return named
 
 
+def _trusted(types: Sequence[str], paths: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Which of the types that the user trusts each file needs; of several files, one that needs a type is enough."""
+    if not types or len(paths) < 2:
+        return {}
+    needed = {name: skops.untrusted(path) for name, path in paths.items()}
+    for type_ in types:
+        if not any(type_ in each for each in needed.values()):
+            raise InputError(f"--trust names {type_!r}, which none of the models needs; leave it out.")
+    return {name: tuple(type_ for type_ in types if type_ in each) for name, each in needed.items()}
+
+
 def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) -> dict[str, Stored]:
     """The models, each loaded with what of the options has an effect on it; what has none on any is an error."""
     states = _states(options, paths)
@@ -128,9 +139,12 @@ def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) 
         if not any(option in each for each in takes.values()):
             what = paths["model"] if list(paths) == ["model"] else "any of the models"
             raise InputError(f"--{option.replace('_', '-')} has no effect on {what}; leave it out.")
+    trusted = _trusted(given.trust, {name: path for name, path in paths.items() if "trust" in takes[name]})
     stored = {}
     for name, path in paths.items():
         own = {option: getattr(given, option) for option in LOADING if option in takes[name] and option != "state"}
+        if name in trusted:
+            own["trust"] = trusted[name]
         stored[name] = read_model(path, Loading(state=states.get(name), **own))
         if "classes" in takes[name]:
             _check_labels(path, stored[name].model, target, options.target)

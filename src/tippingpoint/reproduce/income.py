@@ -170,12 +170,13 @@ def _convergence_claims(table: Any) -> list[Claim]:
             by_seed(table, "convergence", f"mix {mix:g}: end", at)
             for at in ("end", "paper", "ours", "paper passes", "our passes")
         )
+        epochs = len(traced(table, "convergence", f"mix {mix:g}"))
         said.append(
             judged(
                 NAME,
                 f"mix {mix:g}: the risk converges to the threshold 3",
                 "yes",
-                f"{spread(ends)} after {SCHEDULE['epochs']} epochs, {told[2].mean():.0f} passes over the data; the path takes"
+                f"{spread(ends)} after {epochs} epochs, {told[2].mean():.0f} passes over the data; the path takes"
                 f" {told[3].mean():.0f}, and finds a value {spread(1.0 - told[1] / told[0], percentage)} smaller",
                 abs(ends - RISK) / RISK < CLOSE,
             )

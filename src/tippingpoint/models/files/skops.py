@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError, listed
@@ -14,13 +15,21 @@ def holds(content: Content) -> bool:
     return "schema.json" in content.members
 
 
+def untrusted(path: str | Path) -> list[str]:
+    """The types in a file that a user has to name."""
+    io = library("skops.io", "skops", path)
+    with reading(path, FORMAT.name), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sorted(io.get_untrusted_types(file=path))
+
+
 def load(content: Content, loading: Loading) -> Stored:
     """The estimator, once every type in the file is known to be harmless or was named by the user."""
     path = content.path
     io = library("skops.io", "skops", path)
+    unknown = untrusted(path)
     with reading(path, FORMAT.name), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of versions that differ: a model that cannot be used says so when it is asked
-        unknown = sorted(io.get_untrusted_types(file=path))
         odd = [name for name in loading.trust if name not in unknown]
         if odd:
             holds_ = f"they are {listed(unknown)}" if unknown else "it holds none"
