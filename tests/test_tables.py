@@ -261,3 +261,9 @@ def test_a_file_through_the_command_line_is_the_frame(kind: str, tmp_path: Path,
     assert main(["evaluate", "--table", str(file), *asked, "--json", "-"]) == 0
     told = tp.StabilityResult.from_json(capsys.readouterr().out)
     assert told == tp.profile_table(table, weight="heft").stability(1.6, theta1=0.5, theta2=0.25, divergence="chi2")
+
+
+def test_the_text_that_is_no_number_is_named_not_the_numbers_beside_it() -> None:
+    runs = pd.DataFrame({"sample": ["a", "a"], "cost": [0.0, 1.0], "loss": ["0", "x"]})
+    with pytest.raises(tp.InputError, match="not numbers, such as 'x'"):
+        tp.profile_table(runs)

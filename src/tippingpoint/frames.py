@@ -379,8 +379,8 @@ def _numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
 
 
 def _reads_as_number(value: Any) -> bool:
+    """Whether text could be read as a number: beside text that cannot, it is not what is wrong."""
     try:
-        float(value)
-    except (TypeError, ValueError):
+        return isinstance(value, str) and not np.isnan(float(value))
+    except ValueError:
         return False
-    return True
