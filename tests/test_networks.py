@@ -468,6 +468,7 @@ def test_a_module_behind_an_encoder_is_asked_in_raw_columns() -> None:
 
 
 def test_a_network_in_a_mixed_space_shows_possible_rows_only() -> None:
+    torch.manual_seed(0)
     frame = pd.DataFrame({"a": np.round(3.0 * X[:, 0]), "b": X[:, 1], "c": X[:, 2]})
     net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 1))
     y = (net(torch.tensor(frame.to_numpy()).float()).detach().numpy()[:, 0] + 0.2 * np.sin(9.0 * X[:, 1]) > 0).astype(int)
