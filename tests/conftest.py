@@ -21,3 +21,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests write factories of their own: what an earlier one had Python import under the same name is forgotten."""
     monkeypatch.delitem(sys.modules, "vendor", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def drawn_alike() -> None:
+    """PyTorch draws the same networks in every run and in every order of the tests."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(0)
