@@ -232,7 +232,7 @@ BAD = {
     ),
     "a pickle's trust for a linear model": (
         ("evaluate", *SUBJECT, *ASKED, "--trust-pickle"),
-        "--trust-pickle has no effect on model.json",
+        "--trust has no effect on model.json",
     ),
     "types to trust for none": (
         ("compare", *SUBJECT, "--model", "next.json", *ASKED, "--trust", "a.b"),

@@ -41,11 +41,12 @@ CASES: dict[str, tuple[str, str, tuple[str, ...], float]] = {
     "XGBoost, UBJSON": ("boosted", "boosted.ubj", (*LABELS, *SEARCHED), 1e-9),
     "LightGBM, text": ("light", "light.txt", (*LABELS, *SEARCHED), 1e-9),
     "a pickle": ("forest", "forest.pkl", ("--trust-pickle", *SEARCHED), 1e-12),
-    "a compressed pickle": ("forest", "forest.joblib", ("--trust-pickle", *SEARCHED), 1e-12),
+    "a compressed pickle": ("forest", "forest.joblib", ("--trust", *SEARCHED), 1e-12),
     "ONNX, probabilities": ("asked", "matrix.onnx", SEARCHED, 1e-3),
     "ONNX, a map of probabilities": ("asked", "zipped.onnx", SEARCHED, 1e-3),
     "ONNX, one input a column": ("asked", "columns.onnx", SEARCHED, 1e-3),
     "ONNX, other labels": ("asked", "matrix.onnx", (*LABELS, *SEARCHED), 1e-3),
+    "ONNX, trusted to run in this process": ("asked", "matrix.onnx", ("--trust", *SEARCHED), 1e-3),
 }
 """Which model, its file, the options, and how near the numbers have to be: a graph computes in float32."""
 
@@ -179,8 +180,8 @@ BAD = {
         ("linear.skops", "eval.csv", "--trust", "os.system"),
         ("trust names 'os.system'", "holds none"),
     ),
-    "a pickle without trust": (("forest.pkl", "eval.csv"), ("is a pickle", "runs whatever code", "--trust-pickle", "skops")),
-    "a compressed pickle without trust": (("forest.joblib", "eval.csv"), ("is a pickle", "--trust-pickle")),
+    "a pickle without trust": (("forest.pkl", "eval.csv"), ("is a pickle", "runs whatever code", "--trust (", "skops")),
+    "a compressed pickle without trust": (("forest.joblib", "eval.csv"), ("is a pickle", "--trust (")),
     "data without its columns": (("linear.skops", "few.csv"), ("few.csv has no column 'c'",)),
 }
 
@@ -206,7 +207,7 @@ def test_a_pickle_that_cannot_be_unpickled_says_why(tmp_path: Path) -> None:
 
 def test_help_says_what_trusting_a_pickle_risks(tell: Told) -> None:
     shown = " ".join(tell("evaluate", "--help")[1].split())
-    assert "loading a pickle runs whatever code its author put into it" in shown
+    assert "loading it runs whatever code its author put into it" in shown
 
 
 def test_of_several_files_one_that_needs_a_trusted_type_is_enough(workshop: Workshop, tell: Told) -> None:

@@ -85,7 +85,7 @@ ASKED = ("--data", "eval.csv", "--target", "y", "--risk", "0.7", "--json", "-")
 
 
 def test_a_program_has_the_stability_of_its_module(place: Path, net: nn.Module, workshop: Workshop, tell_here: Told) -> None:
-    code, out, err = tell_here("evaluate", "--model", "net.pt2", "--classes", "no,yes", *ASKED)
+    code, out, err = tell_here("evaluate", "--model", "net.pt2", "--trust", "--classes", "no,yes", *ASKED)
     assert (code, err) == (0, "")
     told = tp.StabilityResult.from_json(out)
     expected = tp.stability(net, workshop.x, workshop.y, 0.7)
@@ -95,8 +95,8 @@ def test_a_program_has_the_stability_of_its_module(place: Path, net: nn.Module, 
 
 
 def test_the_labels_of_a_program_are_in_the_order_that_is_said(place: Path, tell_here: Told) -> None:
-    backwards = tell_here("evaluate", "--model", "net.pt2", "--classes", "yes,no", *ASKED)[1]
-    forwards = tell_here("evaluate", "--model", "net.pt2", *ASKED)[1]
+    backwards = tell_here("evaluate", "--model", "net.pt2", "--trust", "--classes", "yes,no", *ASKED)[1]
+    forwards = tell_here("evaluate", "--model", "net.pt2", "--trust", *ASKED)[1]
     assert json.loads(backwards)["current_risk"] == pytest.approx(1.0 - json.loads(forwards)["current_risk"])
 
 
@@ -226,8 +226,8 @@ def test_a_program_that_might_hold_code_is_refused_and_nothing_runs(name: str, p
     change, part = ATTACKS[name]
     rewritten(place / "net.pt2", change)
     with pytest.raises(tp.InputError, match=part) as told:
-        tp.load_model("net.pt2")
-    assert "runs whatever code its author put into it" in str(told.value)
+        tp.load_model("net.pt2", trust=True)
+    assert "it is not loaded, trusted or not" in str(told.value)
     assert not (place / "exploded").exists()
 
 
@@ -235,40 +235,40 @@ def test_a_program_that_might_hold_code_is_refused_and_nothing_runs(name: str, p
 def test_parts_that_a_plain_program_does_not_have_are_refused(part: str, place: Path) -> None:
     rewritten(place / "net.pt2", lambda _, content: content, **{part: b"?"})
     with pytest.raises(tp.InputError, match="which is not a part of a plain program"):
-        tp.load_model("net.pt2")
+        tp.load_model("net.pt2", trust=True)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_parts_of_one_name_are_refused(place: Path) -> None:
     rewritten(place / "net.pt2", lambda _, content: content, **{"models/model.json": b"{}"})
     with pytest.raises(tp.InputError, match="several parts of one name"):
-        tp.load_model("net.pt2")
+        tp.load_model("net.pt2", trust=True)
 
 
 def test_a_program_of_an_older_pytorch_is_told_so(place: Path) -> None:
     with zipfile.ZipFile(place / "old.pt2", "w") as archive:
         archive.writestr("serialized_exported_program.json", "{}")
     with pytest.raises(tp.InputError, match=r"no exported program of PyTorch 2\.8 or newer"):
-        tp.load_model("old.pt2")
+        tp.load_model("old.pt2", trust=True)
 
 
 def test_a_program_for_one_size_of_batch_says_how_to_export_it(place: Path, net: nn.Module) -> None:
     exported(net, place / "fixed.pt2", dynamic_shapes=None)
     with pytest.raises(tp.InputError, match=r"exactly 4 row\(s\) at once; export it for any number"):
-        tp.load_model("fixed.pt2")
+        tp.load_model("fixed.pt2", trust=True)
 
 
 def test_a_program_exported_in_train_mode_is_refused(place: Path) -> None:
     exported(nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5), nn.Linear(2, 1)).train(), place / "train.pt2")
     with pytest.raises(tp.InputError, match=r"exported in train mode.*call \.eval\(\), then export"):
-        tp.load_model("train.pt2")
+        tp.load_model("train.pt2", trust=True)
 
 
 def test_a_program_that_is_cut_off_says_so(place: Path) -> None:
     whole = (place / "net.pt2").read_bytes()
     (place / "net.pt2").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(tp.InputError, match="cut-off zip archive"):
-        tp.load_model("net.pt2")
+        tp.load_model("net.pt2", trust=True)
 
 
 def test_without_pytorch_a_program_and_weights_name_what_brings_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,4 +276,4 @@ def test_without_pytorch_a_program_and_weights_name_what_brings_it(place: Path, 
     with pytest.raises(
         tp.InputError, match=r"net.pt2 needs torch, which is not installed; pip install 'tippingpoint\[torch\]'"
     ):
-        tp.load_model("net.pt2")
+        tp.load_model("net.pt2", trust=True)

@@ -78,9 +78,9 @@ def _nearest(option: str, known: Mapping[str, Any]) -> str:
 
 def _words(path: str, option: str, value: Any, action: argparse.Action) -> list[str]:
     """A value of the file as it would be written on the command line."""
-    if action.nargs == 0:
-        if not isinstance(value, bool):
-            raise InputError(f"{path}: {option.lstrip('-')} = {value!r} must be true or false.")
+    if action.nargs == 0 and not isinstance(value, bool):
+        raise InputError(f"{path}: {option.lstrip('-')} = {value!r} must be true or false.")
+    if action.nargs == 0 or (action.nargs == "?" and isinstance(value, bool)):
         return [option] if value else []
     repeated = isinstance(action, argparse._AppendAction)  # noqa: SLF001  # what action="append" makes
     if repeated and isinstance(value, dict):

@@ -7,7 +7,7 @@ from typing import Any
 
 from tippingpoint.cli.parsing import Parser, count, number, seed, words
 from tippingpoint.models.answers import OUTPUTS
-from tippingpoint.models.files.pickles import RISK
+from tippingpoint.models.files.base import RISK
 from tippingpoint.prices import BUDGET
 
 METHODS = ("path", "exact", "paper")
@@ -19,7 +19,7 @@ SCALES = ("raw", "std", "mad", "iqr")
 SEARCH = ("method", "certify", "calls", "seed", "time_limit", "output")
 """Options of searches, by the names that the front door knows them by."""
 
-LOADING = ("classes", "state", "trust", "trust_pickle")
+LOADING = ("classes", "state", "trust")
 """Options of model files."""
 
 MODEL_FILES = """model files: skops, XGBoost (JSON, UBJ), LightGBM (text), ONNX, torch.export, a linear model as JSON
@@ -58,8 +58,16 @@ def add_model(parser: Parser, *, several: bool = False, instead: bool = False) -
         action="append",
         help="weights for module:factory, loaded as weights only",
     )
-    group.add_argument("--trust", metavar="TYPE,...", type=words, help="types that a skops file may hold besides the harmless")
-    group.add_argument("--trust-pickle", action="store_true", help=f"load pickles, joblib's too: {RISK}")
+    group.add_argument(
+        "--trust",
+        metavar="TYPE,...",
+        type=words,
+        nargs="?",
+        const=True,
+        help="trust whoever wrote the file, which pickles (joblib's too) and programs of torch.export need:"
+        f" {RISK}. Of a skops file, name the types to trust",
+    )
+    group.add_argument("--trust-pickle", dest="trust", action="store_const", const=True, help="the same as --trust alone")
 
 
 def add_data(parser: Parser) -> None:

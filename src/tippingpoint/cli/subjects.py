@@ -16,7 +16,7 @@ from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError, listed
 from tippingpoint.front import SETTINGS
-from tippingpoint.models.files import linear, read_model, skops, takes_of
+from tippingpoint.models.files import linear, read_model, recognised, skops, takes_of
 from tippingpoint.models.files.base import Content, Loading, Stored
 
 
@@ -109,11 +109,11 @@ def _named(given: list[str], option: str) -> dict[str, str]:
     return named
 
 
-def _trusted(types: Sequence[str], paths: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def _trusted(types: bool | Sequence[str], paths: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Which of the types that the user trusts each file needs; of several files, one that needs a type is enough."""
-    if not types or len(paths) < 2:
+    if isinstance(types, bool) or len(paths) < 2:
         return {}
-    needed = {name: skops.untrusted(path) for name, path in paths.items()}
+    needed = {name: skops.untrusted(Content(path)) for name, path in paths.items()}
     for type_ in types:
         if not any(type_ in each for each in needed.values()):
             raise InputError(f"--trust names {type_!r}, which none of the models needs; leave it out.")
@@ -126,8 +126,7 @@ def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) 
     given = Loading(
         None if options.classes is None else tuple(as_values(options.classes, target)),
         next(iter(states.values()), None),
-        tuple(options.trust or ()),
-        options.trust_pickle,
+        options.trust or False,
     )
     if getattr(options, "linear", None):
         for name in given.given:
@@ -139,7 +138,8 @@ def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) 
         if not any(option in each for each in takes.values()):
             what = paths["model"] if list(paths) == ["model"] else "any of the models"
             raise InputError(f"--{option.replace('_', '-')} has no effect on {what}; leave it out.")
-    trusted = _trusted(given.trust, {name: path for name, path in paths.items() if "trust" in takes[name]})
+    typed = {name: path for name, path in paths.items() if "trust" in takes[name] and recognised(Content(path)) is skops.FORMAT}
+    trusted = _trusted(given.trust, typed)
     stored = {}
     for name, path in paths.items():
         own = {option: getattr(given, option) for option in LOADING if option in takes[name] and option != "state"}

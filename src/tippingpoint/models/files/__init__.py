@@ -1,4 +1,4 @@
-"""Model files, safely: told apart by what they hold, loaded by formats that run no code of the file's."""
+"""Model files, safely: told apart by what they hold; what can run code of the file's has to be trusted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def load_model(
     *,
     classes: Sequence[Any] | None = None,
     state: str | None = None,
-    trust: Sequence[str] = (),
+    trust: bool | Sequence[str] = False,
     trust_pickle: bool = False,
 ) -> Any:
     """A model out of a file, for `profile`, `stability` and the others.
@@ -38,14 +38,25 @@ def load_model(
     state
         Weights of the module that a factory returns, a file by `torch.save(module.state_dict(), ...)`.
     trust
-        Types that a skops file may hold beyond those that skops knows to be harmless.
+        Whether you trust whoever wrote the file. Pickles and programs of torch.export need that: loading them runs whatever code
+        their author put into them, with your rights. A trusted ONNX graph runs in this process, without limits. Of a skops file
+        you may also name the types that it may hold beyond those that skops knows to be harmless.
     trust_pickle
-        Whether a pickle may be loaded, which runs whatever code its author put into it.
+        The same as `trust=True`, by its older name.
     """
-    stored = read_model(str(path), Loading(classes, state, tuple(trust), trust_pickle))
+    stored = read_model(str(path), Loading(classes, state, trust_pickle or trusted_types(trust)))
     if stored.search:
         raise InputError("a module has no labels; pass classes=... to stability(), not to load_model().")
     return stored.model
+
+
+def trusted_types(trust: Any) -> bool | tuple[str, ...]:
+    """Whether the file as a whole is trusted, or which of its types are."""
+    if isinstance(trust, bool):
+        return trust
+    if isinstance(trust, str) or not all(isinstance(name, str) for name in trust):
+        raise InputError(f"trust={trust!r} must be True, or a list of the types that are trusted.")
+    return tuple(trust)
 
 
 def read_model(path: str, loading: Loading) -> Stored:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import re
+import stat
 import textwrap
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,10 +15,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.errors import InputError, TippingPointError
+from tippingpoint.errors import InputError, TippingPointError, UnsupportedError, listed
 
 HEAD = 4096
 """Bytes at the start of a file by which formats are told apart."""
+
+RISK = (
+    "loading it runs whatever code its author put into it, with your rights; do that only for files that you or someone"
+    " you trust wrote"
+)
+"""What trusting a file risks."""
+
+LARGEST = 4 * 2**30
+"""Bytes of the largest file that is read as a model."""
 
 TOLD = 200
 """Letters of another library's error that are passed on; some print a stack."""
@@ -45,24 +57,29 @@ class Loading:
     state
         File with the weights of the module that a factory builds.
     trust
-        Types that a skops file may hold beyond those that skops knows to be harmless.
-    trust_pickle
-        Whether a file may run code of its own as it is loaded.
+        Whether whoever wrote the file is trusted, so that code of its own may run as it is loaded; or the types that a skops
+        file may hold beyond those that skops knows to be harmless.
     """
 
     classes: Sequence[Any] | None = None
     state: str | None = None
-    trust: Sequence[str] = ()
-    trust_pickle: bool = False
+    trust: bool | Sequence[str] = False
 
     @property
     def given(self) -> list[str]:
         """The names of what was said."""
-        return [name for name in ("classes", "state", "trust", "trust_pickle") if getattr(self, name)]
+        return [name for name in ("classes", "state", "trust") if getattr(self, name)]
 
-    def only(self, names: Sequence[str]) -> Loading:
-        """Of what was said, these."""
-        return Loading(**{name: getattr(self, name) for name in self.given if name in names})
+    def check_trust(self, path: object, kind: str) -> None:
+        """Refuse what can run code unless its author is trusted."""
+        if isinstance(self.trust, bool):
+            if not self.trust:
+                raise InputError(f"{path} is {kind}: {RISK}; --trust (trust=True in Python) does so.")
+        else:
+            raise InputError(
+                f"trust={listed(self.trust)} names types, as skops files have them; {path} is {kind}, which is trusted as a"
+                " whole or not at all: --trust (trust=True in Python)."
+            )
 
 
 @dataclass(frozen=True)
@@ -85,14 +102,32 @@ class Stored:
 
 
 class Content:
-    """A file, looked into but not loaded."""
+    """A file, looked into but not loaded.
+
+    It is read once: what was looked into is what is loaded, whatever becomes of the file meanwhile.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if self.path.is_dir():
+        try:
+            kind = self.path.stat()
+        except ValueError as error:
+            raise InputError(f"{str(path)!r} is no path ({error}); give a model file, or module:factory.") from None
+        if stat.S_ISDIR(kind.st_mode):
             raise InputError(f"{self.path} is a directory; give a model file, or module:factory.")
+        if not stat.S_ISREG(kind.st_mode):
+            raise InputError(f"{self.path} is a device or a pipe; give a model file, or module:factory.")
+        if kind.st_size > LARGEST:
+            raise InputError(
+                f"{self.path} holds {kind.st_size:,} bytes, more than the {LARGEST:,} of the largest model file that is read."
+            )
         with self.path.open("rb") as file:
             self.head = file.read(HEAD)
+
+    @cached_property
+    def data(self) -> bytes:
+        """All of it."""
+        return self.path.read_bytes()
 
     @cached_property
     def members(self) -> tuple[str, ...]:
@@ -100,9 +135,9 @@ class Content:
         if not self.head.startswith(ZIP):
             return ()
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
                 return tuple(archive.namelist())
-        except zipfile.BadZipFile:
+        except Exception:  # noqa: BLE001  # a damaged directory raises many kinds
             return ()
 
     def holds(self, name: str) -> bool:
@@ -161,6 +196,16 @@ def library(name: str, extra: str, path: object) -> Any:
     except ImportError:
         top = name.partition(".")[0]
         raise InputError(f"{path} needs {top}, which is not installed; pip install 'tippingpoint[{extra}]'.") from None
+
+
+def check_version(module: Any, oldest: tuple[int, int], subject: object) -> None:
+    """Refuse a library of a version that a crafted file can make run code."""
+    found = tuple(int(part) for part in re.findall(r"\d+", module.__version__)[:2])
+    if found < oldest:
+        name, safe = module.__name__, ".".join(map(str, oldest))
+        raise UnsupportedError(
+            f"{subject}: {name} {module.__version__} can be made to run code by a crafted file; pip install '{name}>={safe}'."
+        )
 
 
 @contextmanager

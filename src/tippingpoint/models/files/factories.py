@@ -12,8 +12,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.errors import InputError
-from tippingpoint.models.files.base import Content, Loading, Stored, library, told
+from tippingpoint.errors import InputError, TippingPointError
+from tippingpoint.models.files.archives import packed, unpacked
+from tippingpoint.models.files.base import Content, Loading, Stored, check_version, library, told
 from tippingpoint.models.files.skops import named_columns
 
 NAMED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -65,8 +66,11 @@ def _restore(name: str, model: Any, state: str) -> None:
         raise InputError(
             f"{state} is {content.looks}, not the weights of a module; torch.save(module.state_dict(), ...) writes them."
         )
+    check_version(torch, OLDEST, state)
     try:
-        weights = torch.load(state, map_location="cpu", weights_only=True)
+        weights = torch.load(packed(unpacked(content)), map_location="cpu", weights_only=True)
+    except TippingPointError:
+        raise
     except Exception as error:
         raise InputError(
             f"{state} holds more than weights, which is not loaded; torch.save(module.state_dict(), ...) writes what is."
@@ -82,6 +86,9 @@ def _restore(name: str, model: Any, state: str) -> None:
         ) from error
     model.eval()
 
+
+OLDEST = (2, 6)
+"""The first version of PyTorch that loads weights without known ways to run code (CVE-2025-32434)."""
 
 TOLD = 300
 """Letters of PyTorch's list of what does not fit that are passed on."""

@@ -1,8 +1,9 @@
-"""ONNX graphs, run by onnxruntime: data only."""
+"""ONNX graphs, run by onnxruntime: data only, but a graph may loop or ask for memory, so it runs in a child with limits."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.models.files.boosters import checked_classes
 from tippingpoint.models.files.protobuf import fields, packed
+from tippingpoint.models.onnx_session import Session
 
 BEGINS = re.compile(rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42]")
 """How a graph begins: the version of the format, and then the next field of a model."""
@@ -34,14 +36,20 @@ SURE = 1e-4
 GRAPH, NODE, ATTRIBUTE, NAME, INTEGERS, STRINGS = 7, 1, 5, 1, 8, 9
 """Fields of a model, a graph, a node and an attribute."""
 
+WEIGHTS = {"model": {7: "graph", 25: "function"}, "graph": {1: "node", 5: "tensor"}, "function": {7: "node"}}
+WEIGHTS |= {"node": {5: "attribute"}, "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph"}}
+"""The fields of each message, by number, in which weights may lie, and what messages those are."""
+
+LOCATION = 14
+"""Field of a tensor that says whether its numbers lie in another file."""
+
 
 class OnnxGraph:
     """A graph that returns scores, or predictions: whichever, the loss and the data decide."""
 
-    def __init__(self, session: Any, output: int, classes: list[Any] | None = None) -> None:
-        self.source = session
-        self._inputs = session.get_inputs()
-        self._output = session.get_outputs()[output].name
+    def __init__(self, session: Session, output: int, classes: list[Any] | None = None) -> None:
+        self._session = session
+        self._output = session.outputs[output].name
         if classes is not None:
             self.classes_ = classes
 
@@ -51,26 +59,25 @@ class OnnxGraph:
         return said[:, 0] if said.ndim == 2 and said.shape[1] == 1 else said
 
     def _asked(self, rows: Any, output: str) -> Any:
-        (said,) = self.source.run([output], self._fed(rows))
-        return said if isinstance(said, np.ndarray) else np.array([[row[k] for k in sorted(row)] for row in said])
+        return self._session.run(output, self._fed(rows))
 
     def _fed(self, rows: Any) -> dict[str, Any]:
-        first, *others = self._inputs
+        first, *others = self._session.inputs
         if not others:
             return {first.name: np.ascontiguousarray(rows, dtype=KINDS[first.type])}
-        columns = [rows[put.name] for put in self._inputs] if hasattr(rows, "columns") else np.asarray(rows).T
+        columns = [rows[put.name] for put in self._session.inputs] if hasattr(rows, "columns") else np.asarray(rows).T
         return {
-            put.name: np.asarray(column).astype(KINDS[put.type]).reshape((-1, 1) if len(put.shape) == 2 else (-1,))
-            for put, column in zip(self._inputs, columns, strict=True)
+            put.name: np.asarray(column).astype(KINDS[put.type]).reshape((-1, 1) if put.axes == 2 else (-1,))
+            for put, column in zip(self._session.inputs, columns, strict=True)
         }
 
 
 class OnnxClassifier(OnnxGraph):
     """A graph that tells classes and how probable they are."""
 
-    def __init__(self, session: Any, label: int, output: int, classes: list[Any] | None, *, renamed: bool) -> None:
+    def __init__(self, session: Session, label: int, output: int, classes: list[Any] | None, *, renamed: bool) -> None:
         super().__init__(session, output, classes)
-        self._label = session.get_outputs()[label].name
+        self._label = session.outputs[label].name
         self._renamed = renamed
 
     def predict(self, rows: Any) -> Any:
@@ -98,13 +105,13 @@ def holds(content: Content) -> bool:
 def load(content: Content, loading: Loading) -> Stored:
     """The graph: a classifier where it tells classes and probabilities, a function of rows where it returns one output."""
     path = content.path
-    runtime = library("onnxruntime", "onnx", path)
-    data = path.read_bytes()
+    library("onnxruntime", "onnx", path)
+    data = content.data
     with reading(path, FORMAT.name):
-        options = runtime.SessionOptions()
-        options.log_severity_level = 4
-        session = runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    inputs, outputs = session.get_inputs(), session.get_outputs()
+        if any(_elsewhere(tensor) for tensor in _tensors(memoryview(data))):
+            raise UnsupportedError(f"{path} keeps weights in another file, which is not read; save it as one file.")
+        session = Session(data, f"{path}, {FORMAT.name},", isolated=loading.trust is not True)
+    inputs, outputs = session.inputs, session.outputs
     odd = next((put for put in inputs if put.type not in KINDS), None)
     if odd is not None:
         raise UnsupportedError(f"{path} takes {odd.name!r} as {odd.type}, which is not served; {', '.join(KINDS)} are.")
@@ -144,8 +151,25 @@ def _class_labels(data: bytes) -> list[Any] | None:
     return found[0] if found and all(labels == found[0] for labels in found) else None
 
 
+def _tensors(data: memoryview) -> Iterator[memoryview]:
+    """Every tensor that is stored in a model, in graphs within graphs too."""
+    waiting = [(data, "model")]
+    while waiting:
+        message, kind = waiting.pop()
+        if kind == "tensor":
+            yield message
+            continue
+        for number, value in fields(message):
+            if number in WEIGHTS[kind] and not isinstance(value, int):
+                waiting.append((value, WEIGHTS[kind][number]))
+
+
+def _elsewhere(tensor: memoryview) -> bool:
+    return any(number == LOCATION and value != 0 for number, value in fields(tensor))
+
+
 def _within(message: memoryview, number: int) -> list[tuple[int, memoryview]]:
     return [(n, value) for n, value in fields(message) if n == number and not isinstance(value, int)]
 
 
-FORMAT = Format("an ONNX graph", (".onnx",), ("classes",), holds, load)
+FORMAT = Format("an ONNX graph", (".onnx",), ("classes", "trust"), holds, load)

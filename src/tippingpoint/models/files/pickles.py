@@ -14,12 +14,6 @@ from tippingpoint.errors import InputError
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, told
 from tippingpoint.models.files.skops import named_columns
 
-RISK = (
-    "loading a pickle runs whatever code its author put into it, with your rights; do it only for files that you or someone"
-    " you trust wrote"
-)
-"""What is risked."""
-
 BINARY = re.compile(rb"\x80[\x02-\x05]")
 """How a pickle begins; also one by joblib that is not compressed."""
 
@@ -47,10 +41,7 @@ def _unpacked(head: bytes, unpacker: Any) -> bytes:
 def load(content: Content, loading: Loading) -> Stored:
     """What was pickled, if the user trusts it."""
     path = content.path
-    if not loading.trust_pickle:
-        raise InputError(
-            f"{path} is a pickle, and {RISK}: --trust-pickle (trust_pickle=True in Python), or save the model with skops."
-        )
+    loading.check_trust(path, "a pickle (skops saves models without)")
     import joblib
 
     try:
@@ -64,4 +55,4 @@ def load(content: Content, loading: Loading) -> Stored:
     return Stored(model, named_columns(model))
 
 
-FORMAT = Format("a pickle", (".pkl", ".pickle", ".joblib"), ("trust_pickle",), holds, load)
+FORMAT = Format("a pickle", (".pkl", ".pickle", ".joblib"), ("trust",), holds, load)

@@ -1,4 +1,8 @@
-"""Programs of torch.export: modules without their Python code, checked before PyTorch, which would trust them, loads them."""
+"""Programs of torch.export: PyTorch turns them into Python code and runs it, so their author has to be trusted.
+
+What a plain program cannot hold is refused all the same, and PyTorch never sees the file: it gets an archive that we wrote, of
+the parts that were looked at.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,15 @@ import inspect
 import json
 import logging
 import warnings
-import zipfile
 from typing import Any
 
 from tippingpoint.errors import InputError
+from tippingpoint.models.files.archives import packed, unpacked
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, library, reading
-from tippingpoint.models.files.checks import suspicion, trains
-from tippingpoint.models.files.pickles import RISK
+from tippingpoint.models.files.checks import suspicion, trains, without_remarks
+
+GRAPH = "models/model.json"
+"""The part that holds the program."""
 
 
 def holds(content: Content) -> bool:
@@ -23,25 +29,29 @@ def holds(content: Content) -> bool:
 def load(content: Content, loading: Loading) -> Stored:
     """The program as a module."""
     path = content.path
+    loading.check_trust(path, "a program of torch.export, which PyTorch turns into Python code")
     torch = library("torch", "torch", path)
-    if not content.holds("models/model.json"):
+    if not content.holds(GRAPH):
         raise InputError(f"{path} holds no exported program of PyTorch 2.8 or newer; save it anew with torch.export.save.")
-    if len({name.partition("/")[0] for name in content.members}) > 1 or len(set(content.members)) < len(content.members):
-        raise InputError(f"{path} holds several parts of one name, so that nobody can tell which counts; save it anew.")
-    with zipfile.ZipFile(path) as archive, reading(path, FORMAT.name):
-        members = {name.partition("/")[2]: archive.read(name) for name in content.members}
-        graph = json.loads(members["models/model.json"])
-        doubt = None if loading.trust_pickle else suspicion(members, graph)
+    with reading(path, FORMAT.name):
+        parts = unpacked(content)
+        tops = {name.partition("/")[0] for name in parts}
+        members = {name.partition("/")[2]: part for name, part in parts.items()}
+        graph = json.loads(members[GRAPH])
+        doubt = "holds parts under several names" if len(tops) > 1 else suspicion(members, graph)
     if doubt is not None:
-        raise InputError(f"{path} {doubt}, and {RISK}: --trust-pickle (trust_pickle=True in Python).")
+        raise InputError(
+            f"{path} {doubt}, as no plain program does; it is not loaded, trusted or not. Give the module as module:factory."
+        )
     if trains(graph):
         raise InputError(f"{path} was exported in train mode, so its loss is not a fixed function; call .eval(), then export.")
+    members[GRAPH] = json.dumps(without_remarks(graph)).encode()
     log = logging.getLogger("torch.export")
     level, log.level = log.level, logging.CRITICAL  # what goes wrong is said below
     try:
         with reading(path, FORMAT.name), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = torch.export.load(path)
+            program = torch.export.load(packed({f"program/{name}": part for name, part in members.items()}))
             module = _module(program)
     finally:
         log.level = level
@@ -67,4 +77,4 @@ def _check_input(path: Any, program: Any) -> None:
         )
 
 
-FORMAT = Format("a program of torch.export", (".pt2",), ("classes", "trust_pickle"), holds, load)
+FORMAT = Format("a program of torch.export", (".pt2",), ("classes", "trust"), holds, load)
