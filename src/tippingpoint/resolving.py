@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -207,7 +208,8 @@ class _Resolving:
                 raise InputError(f"direction[{name!r}]={way!r} is not known; use 'up' or 'down'.")
         for name, values in self.said["categories"].items():
             every = _names(f"categories[{name!r}]", values, self.data.names)
-            twice = next((value for k, value in enumerate(every) if value in every[:k]), None)
+            counts = Counter(map(_hashable(f"categories[{name!r}]"), every))
+            twice = next((value for value, times in counts.items() if times > 1), None)
             if twice is not None:
                 raise InputError(f"categories[{name!r}] lists {twice!r} twice; list every value once.")
         if self.space.outliers not in ("refuse", "keep"):
@@ -280,7 +282,11 @@ class _Resolving:
             return 1.0 - np.eye(len(labels))
         if isinstance(given, str) and given == "frequency":
             held = self.data.x[:, columns]
-            return by_frequency(np.array([float(self.base[(held == row).all(axis=1)].sum()) for row in values]))
+            if len(columns) > 1:  # one-hot: few, and a row of each
+                return by_frequency(np.array([float(self.base[(held == row).all(axis=1)].sum()) for row in values]))
+            seen, which = np.unique(held[:, 0], return_inverse=True)
+            shares = dict(zip(seen.tolist(), np.bincount(which, self.base).tolist(), strict=True))
+            return by_frequency(np.array([shares.get(value, 0.0) for value in values[:, 0].tolist()]))
         return by_table(name, given, labels)
 
     def _lattice(self, name: str) -> tuple[float, float, float]:
@@ -372,6 +378,19 @@ def mapping(argument: str, given: Any) -> Mapping[Any, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f"{argument}={given!r} must be a mapping from feature names.")
     return given
+
+
+def _hashable(argument: str) -> Callable[[Any], Any]:
+    """Values as they are; an error for what can be no value of a column."""
+
+    def checked(value: Any) -> Any:
+        try:
+            hash(value)
+        except TypeError:
+            raise InputError(f"{argument} lists {value!r}, which is no value of a column; list numbers or text.") from None
+        return value
+
+    return checked
 
 
 def _names(argument: str, given: Any, example: Sequence[str]) -> list[Any]:

@@ -6,11 +6,11 @@ import argparse
 from typing import Any
 
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.files import read_table
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, deliver, reporter
 from tippingpoint.cli.parsing import command, refuse
 from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.cli.tables import read_table
 from tippingpoint.front import profile
 from tippingpoint.profiles import Profile
 from tippingpoint.tables import profile_table

@@ -11,27 +11,8 @@ from typing import Any
 
 from tippingpoint.errors import InputError
 
-PARQUET = (".parquet", ".pq")
-"""Endings of Parquet files; all others are read as CSV."""
-
 Writer = Callable[[Path], object]
 """Writes a file at a path."""
-
-
-def read_table(path: str) -> Any:
-    """A CSV or Parquet file as a pandas frame."""
-    import pandas as pd
-
-    suffix = Path(path).suffix.lower()
-    try:
-        if suffix in PARQUET:
-            return pd.read_parquet(path)
-        return pd.read_csv(path)
-    except ImportError:
-        raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
-    except ValueError as error:
-        kind = "Parquet" if suffix in PARQUET else "CSV"
-        raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
 
 
 def read_toml(path: str) -> dict[str, Any]:
@@ -42,7 +23,7 @@ def read_toml(path: str) -> dict[str, Any]:
         import tomli as tomllib
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path} is not TOML ({' '.join(str(error).split())}); write one key = value a line.") from None
 
 

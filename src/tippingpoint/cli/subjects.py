@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.cli.files import read_table
 from tippingpoint.cli.options import LOADING, SEARCH
 from tippingpoint.cli.spaces import read_space
+from tippingpoint.cli.tables import read_table
 from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError, listed
 from tippingpoint.front import SETTINGS
@@ -109,9 +109,9 @@ def _named(given: list[str], option: str) -> dict[str, str]:
     return named
 
 
-def _trusted(types: bool | Sequence[str], paths: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Which of the types that the user trusts each file needs; of several files, one that needs a type is enough."""
-    if isinstance(types, bool) or len(paths) < 2:
+def _trusted(types: Sequence[str], paths: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Which of the types that the user trusts each skops file needs; of several, one that needs a type is enough."""
+    if len(paths) < 2:
         return {}
     needed = {name: skops.untrusted(Content(path)) for name, path in paths.items()}
     for type_ in types:
@@ -139,7 +139,7 @@ def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) 
             what = paths["model"] if list(paths) == ["model"] else "any of the models"
             raise InputError(f"--{option.replace('_', '-')} has no effect on {what}; leave it out.")
     typed = {name: path for name, path in paths.items() if "trust" in takes[name] and recognised(Content(path)) is skops.FORMAT}
-    trusted = _trusted(given.trust, typed)
+    trusted = {} if isinstance(given.trust, bool) else _trusted(given.trust, typed)
     stored = {}
     for name, path in paths.items():
         own = {option: getattr(given, option) for option in LOADING if option in takes[name] and option != "state"}

@@ -28,6 +28,9 @@ MEMORY = 4 * 2**30
 SECONDS = 60.0
 """How long a child may take for one answer."""
 
+LIMITS = f"{SECONDS:g} seconds an answer and {MEMORY // 2**30} GiB"
+"""The same, in words."""
+
 WATCH = 2.0
 """Seconds from one look of a child at whether its parent is still there to the next."""
 
@@ -93,7 +96,7 @@ class Child:
             finally:
                 late.cancel()
         if ERROR in answer:
-            raise InputError(f"{self._subject} fails: {answer[ERROR].item()}")
+            raise InputError(f"{self._subject} fails within its limits, {LIMITS}: {answer[ERROR].item()}")
         return answer
 
     def close(self) -> None:
@@ -117,11 +120,10 @@ class Child:
     def _end(self, took: float) -> str:
         """What became of a child that did not answer, and what to do about it."""
         self.close()
-        limits = f"{SECONDS:g} seconds and {MEMORY // 2**30} GiB"
         if took >= SECONDS:
-            return f"takes longer than {SECONDS:g} seconds for one answer, the limit of a model file that nobody vouches for."
+            return f"takes longer than {SECONDS:g} seconds for one answer, the limit of a model that is not trusted."
         if self._process.returncode == -signal.SIGABRT:
-            return f"ends its process, perhaps for want of memory; within {limits} it must answer."
+            return f"ends its process, perhaps for want of memory; its limits are {LIMITS}."
         return f"crashes the process that it runs in (code {self._process.returncode}); the file is damaged or hostile."
 
 
@@ -141,7 +143,7 @@ def serve(answer: str) -> None:
         try:
             reply = respond(message)
         except MemoryError:
-            reply = {ERROR: np.array(f"it needs more than {MEMORY // 2**30} GiB of memory.")}
+            reply = {ERROR: np.array("it needs more memory than that.")}
         except Exception as error:  # noqa: BLE001  # whatever it is, the parent says it
             reply = {ERROR: np.array(_sentence(error))}
         _write(told, reply)

@@ -38,9 +38,9 @@ def load_model(
     state
         Weights of the module that a factory returns, a file by `torch.save(module.state_dict(), ...)`.
     trust
-        Whether you trust whoever wrote the file. Pickles and programs of torch.export need that: loading them runs whatever code
-        their author put into them, with your rights. A trusted ONNX graph runs in this process, without limits. Of a skops file
-        you may also name the types that it may hold beyond those that skops knows to be harmless.
+        Whether you trust whoever wrote the file. Pickles and programs of torch.export need that: loading them runs whatever
+        code their author put into them, with your rights. A trusted ONNX graph runs in this process, without limits. Of a skops
+        file you may also name the types that it may hold beyond those that skops knows to be harmless.
     trust_pickle
         The same as `trust=True`, by its older name.
     """

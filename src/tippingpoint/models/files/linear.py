@@ -21,8 +21,8 @@ def load(content: Content, loading: Loading) -> Stored:
     """The model, and the features its coefficients belong to, where it names them."""
     path = content.path
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        stored = json.loads(content.data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
         raise InputError(f'{path} is not JSON ({error}); write {{"coef": [...], "intercept": ...}}.') from None
     if not isinstance(stored, dict) or "coef" not in stored:
         raise InputError(f'{path} has no "coef"; write {{"coef": [...], "intercept": ...}}.')

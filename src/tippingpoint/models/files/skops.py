@@ -60,7 +60,9 @@ def load(content: Content, loading: Loading) -> Stored:
         elif unknown and not loading.trust:
             raise InputError(_needs_trust(path, unknown, unknown))
         if loading.trust is not True and not all(map(CHECKED.fullmatch, _modules(json.loads(parts["schema.json"])))):
-            Child(f"{__name__}:trial", str(path)).ask({"file": np.frombuffer(data, np.uint8), "types": np.array(unknown, str)})
+            Child(f"{__name__}:trial", str(path)).ask(
+                {"archive": np.frombuffer(data, np.uint8), "types": np.array(unknown, str)}
+            )
         model = io_.loads(data, trusted=unknown)
         found = flaw(model)
     if found is not None:
@@ -73,7 +75,7 @@ def trial(message: Message) -> Message:
     import skops.io
 
     warnings.simplefilter("ignore")
-    model = skops.io.loads(message["file"].tobytes(), trusted=message["types"].tolist())
+    model = skops.io.loads(message["archive"].tobytes(), trusted=message["types"].tolist())
     width = getattr(model, "n_features_in_", None)
     if flaw(model) is None and isinstance(width, int) and width > 0:
         rows: Any = np.broadcast_to(ROWS, (len(ROWS), width)).copy()

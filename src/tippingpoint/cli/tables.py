@@ -1,0 +1,134 @@
+"""Tables that commands read: CSV, packed or not, and Parquet; from files only, and no larger than their files can explain."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from tippingpoint.errors import InputError
+
+PARQUET = (".parquet", ".pq")
+"""Endings of Parquet files; all others are read as CSV."""
+
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(://|::)")
+"""How an address begins: a scheme, which pandas would fetch."""
+
+UNPACKERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+"""Who unpacks a CSV file, by its ending; `.zip` is unpacked too."""
+
+UNSERVED = (".zst", ".tar", ".tgz", ".7z")
+"""Endings of packed files that are not."""
+
+EXPANSION = 32
+"""How many times its size a packed file may hold."""
+
+FREE = 2**28
+"""Bytes that a packed file of any size may hold."""
+
+FREE_CELLS = 2**28
+"""Cells that a Parquet file of any size may hold: 2 GiB of numbers."""
+
+
+def read_table(path: str) -> Any:
+    """A CSV or Parquet file as a pandas frame; a path only, never an address that would be fetched."""
+    import pandas as pd
+
+    _check_file(path)
+    suffix = Path(path).suffix.lower()
+    kind = "Parquet" if suffix in PARQUET else "CSV"
+    try:
+        if kind == "Parquet":
+            with Path(path).open("rb") as file:
+                _check_parquet(path, file)
+                return pd.read_parquet(file)
+        with _opened(path, suffix) as text:
+            return pd.read_csv(text)
+    except ImportError:
+        raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
+    except InputError:
+        raise
+    except (ValueError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
+    except OSError as error:
+        if error.errno is None:  # what unpackers and readers say of damaged files, as gzip does
+            raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
+        raise
+
+
+def _check_file(path: str) -> None:
+    """Refuse what is no file: addresses, directories and devices; a pipe is one."""
+    if ADDRESS.match(path):
+        raise InputError(f"{path} is an address, and nothing is fetched; download it, and give the file.")
+    try:
+        mode = Path(path).stat().st_mode
+    except ValueError as error:
+        raise InputError(f"{path!r} is no path ({error}); give a file.") from None
+    if stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise InputError(f"{path} is a {'directory' if stat.S_ISDIR(mode) else 'device'}; give a file.")
+
+
+@contextmanager
+def _opened(path: str, suffix: str) -> Iterator[IO[bytes]]:
+    """A CSV file, unpacked as it is read, and no further than `EXPANSION` allows."""
+    if suffix in UNSERVED:
+        raise InputError(f"{path}: CSV files packed as {suffix} are not read; unpack it, or pack it as .gz.")
+    with ExitStack() as stack:
+        if suffix not in (*UNPACKERS, ".zip"):
+            yield stack.enter_context(Path(path).open("rb"))
+            return
+        size = Path(path).stat().st_size
+        if suffix == ".zip":
+            archive = stack.enter_context(zipfile.ZipFile(path))
+            names = archive.namelist()
+            if len(names) != 1:
+                raise InputError(f"{path} holds {len(names)} files; give an archive of one, or the file itself.")
+            inner: Any = stack.enter_context(archive.open(names[0]))
+        else:
+            inner = stack.enter_context(UNPACKERS[suffix](path, "rb"))
+        yield io.BufferedReader(_Bounded(inner, path, max(FREE, EXPANSION * size)))
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that ends in an error once more has come out of it than its file may hold."""
+
+    def __init__(self, stream: IO[bytes], path: str, limit: int) -> None:
+        self._stream, self._path, self._limit, self._read = stream, path, limit, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        found = self._stream.read(len(buffer))
+        self._read += len(found)
+        if self._read > self._limit:
+            raise InputError(
+                f"{self._path} holds more than {self._limit:,} bytes once it is unpacked, the limit of a file of its size, so"
+                " that none can fill the memory; unpack it yourself, and give what comes out."
+            )
+        buffer[: len(found)] = found
+        return len(found)
+
+
+def _check_parquet(path: str, file: IO[bytes]) -> None:
+    """Refuse a file that says of itself that it would fill the memory."""
+    from pyarrow import parquet
+
+    held = parquet.read_metadata(file)
+    cells, size = held.num_rows * held.num_columns, Path(path).stat().st_size
+    limit = max(FREE_CELLS, EXPANSION * size)
+    if cells > limit:
+        raise InputError(
+            f"{path} says that it holds {cells:,} cells in {size:,} bytes; at most {limit:,} are read of a file of that size,"
+            " so that none can fill the memory. Write it anew, in parts."
+        )
+    file.seek(0)
