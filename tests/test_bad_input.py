@@ -328,7 +328,7 @@ def linear(model: str = "model.json", data: str = "eval.csv", target: str = "y")
 
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "no such table": (("--table", "gone.csv", *RISK), ("gone.csv", "No such file", "check the path")),
-    "a directory as table": (("--table", ".", *RISK), ("check the path",)),
+    "a directory as table": (("--table", ".", *RISK), ("is a directory; give a file",)),
     "an empty file": (("--table", "nothing.csv", *RISK), ("nothing.csv cannot be read as CSV", "check the file")),
     "a header only": (("--table", "header.csv", *RISK), ("the table is empty",)),
     "lines of different lengths": (("--table", "ragged.csv", *RISK), ("ragged.csv cannot be read as CSV", "line 3")),

@@ -21,8 +21,8 @@ from tippingpoint.core.dual import Solution, Status, honest_lower, solve
 from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
-from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
-from tippingpoint.errors import InputError
+from tippingpoint.core.sensitive import SensitiveDistribution, check_sound, sensitive_distribution
+from tippingpoint.errors import InputError, NumericalError
 from tippingpoint.evidence import Evidence, Places
 from tippingpoint.frames import build_frame
 from tippingpoint.oracles.base import Oracle
@@ -31,6 +31,9 @@ from tippingpoint.results import StabilityResult, Sweep, small_sample
 
 IMPRECISE = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
+
+LOOSE = 1e-6
+"""Relative gap from which on a result is not called exact, though its responses are: the rest is lost to rounding."""
 
 CONTRADICTION = 1e-3
 """Relative excess of a lower bound over the upper one that rounding does not explain, not even that of a float32 module."""
@@ -65,6 +68,16 @@ class Profile:
     loss_range: tuple[float, float]
     backend: str = "pandas"
     columns: tuple[Column, ...] = ()
+
+    def __post_init__(self) -> None:
+        losses = self.oracle.losses
+        largest = float(np.abs(losses).max())
+        if not np.isfinite(losses).all() or 0.0 < largest < np.finfo(float).tiny:
+            i = int(np.flatnonzero((np.abs(losses) == largest) | ~np.isfinite(losses))[0])
+            raise NumericalError(
+                f"the {self.loss} loss of row {self.index[i]!r} is {losses[i]:g}, too large or too small to compute with; bring"
+                " losses, targets or the model's outputs to another size."
+            )
 
     @property
     def risk(self) -> float:
@@ -133,15 +146,18 @@ class Profile:
         return threshold
 
     def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
-        q = sensitive_distribution(problem, solution)
+        with np.errstate(all="ignore"):  # what is no number is noticed below
+            q = sensitive_distribution(problem, solution)
+            certificate = oracle.certify(problem, solution)
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
-        certificate = oracle.certify(problem, solution)
+        check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
         contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
-        exact = oracle.exact or math.isinf(problem.theta1)
-        psi = influence(solution, self.base)
-        error = standard_error(psi, self.base)
+        exact = (oracle.exact or math.isinf(problem.theta1)) and not upper - lower > LOOSE * upper
+        with np.errstate(all="ignore"):
+            psi = influence(solution, self.base)
+            error = standard_error(psi, self.base)
         notes = list(oracle.notes)
         if contradicted:
             notes.append(
@@ -149,7 +165,7 @@ class Profile:
             )
         if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
             notes.append(small_sample(q.effective_sample))
-        if reached and exact and upper - lower > IMPRECISE * upper:
+        if reached and oracle.exact and upper - lower > IMPRECISE * upper:
             apart = (upper - lower) / upper
             notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
         return StabilityResult(

@@ -18,6 +18,9 @@ from tippingpoint.frames import CHUNK, Features
 UNEVEN = 100.0
 """Ratio of column spreads from which on one unit for all columns is hardly meant."""
 
+SQUARED = 2.0**128
+"""Values up to here, and down to its inverse, have squares that are numbers, whatever is done with them."""
+
 GLANCE = 5000
 """Rows, evenly spread, on which column spreads are compared before that warning."""
 
@@ -98,10 +101,11 @@ def _warn_if_uneven(domain: Domain, features: Features) -> None:
     if not glance.size:
         return
     spread = _deviation(glance, np.full(len(glance), 1.0 / len(glance)))
-    prices = np.where(spread > 0.0, spread * np.sqrt(domain.price[domain.free]), math.nan)
+    with np.errstate(over="ignore"):
+        prices = np.where(spread > 0.0, spread * np.sqrt(domain.price[domain.free]), math.nan)
     if np.isfinite(prices).any():
         wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
-        if prices[wide] > UNEVEN * prices[narrow]:
+        if prices[wide] / prices[narrow] > UNEVEN:
             names = [domain.names[j] for j in domain.free]
             warnings.warn(
                 f"a standard deviation of {names[wide]!r} is {prices[wide] / prices[narrow]:,.0f} times as far as one of"
@@ -122,13 +126,18 @@ def _outside() -> int:
 
 def _deviation(x: FloatArray, base: FloatArray) -> FloatArray:
     """Weighted standard deviation of what is not missing of every column, exactly zero for a constant one."""
+    low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
+    size = np.fmax(np.abs(low), np.abs(high))
+    extreme = np.isfinite(size) & (size > 0.0) & ((size > SQUARED) | (size < 1.0 / SQUARED))
+    if extreme.any():  # in units of a power of two, whose squares are numbers
+        powers = np.where(extreme, np.frexp(np.where(extreme, size, 1.0))[1], 0)
+        return np.asarray(np.ldexp(_deviation(np.ldexp(x, -powers), base), powers))
     rowwise = list(blocks(len(x), CHUNK // x.shape[1]))
     gaps = any(np.isnan(x[rows]).any() for rows in rowwise)
     mass = sum(_summed(base[rows], ~np.isnan(x[rows])) for rows in rowwise) if gaps else np.ones(x.shape[1])
     with np.errstate(invalid="ignore"):  # a column of nothing has no mass
         mean = sum(_summed(base[rows], _zeroed(x[rows], gaps=gaps)) for rows in rowwise) / mass
         square = sum(_summed(base[rows], np.square(_zeroed(x[rows] - mean, gaps=gaps))) for rows in rowwise) / mass
-    low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
     return np.where(low < high, np.sqrt(square), 0.0)
 
 

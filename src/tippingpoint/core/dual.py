@@ -22,7 +22,8 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.problem import Evaluation, Problem
-from tippingpoint.errors import NumericalError
+from tippingpoint.core.units import Units, is_ordinary, shifted, units_of
+from tippingpoint.errors import NumericalError, UnsupportedError
 
 TOLERANCE = 1e-12
 """Relative gap between the two bounds at which the search stops."""
@@ -38,6 +39,9 @@ ASIDE = 2.0**-40
 
 FARTHEST = 1e60
 """Largest price `λ` at which the search begins: its square, times anything, is still a number."""
+
+MISSED = 1e-6
+"""Part of the rise in risk that a solution may miss; rounding misses far less."""
 
 STRIDE = 1e3
 """Largest factor by which the search goes out at once while nothing bounds it from above."""
@@ -83,7 +87,51 @@ class Solution:
 
 
 def solve(problem: Problem) -> Solution:
-    """The stability and the pair of perturbations that brackets it."""
+    """The stability and the pair of perturbations that brackets it; an error where numbers are too far apart for that.
+
+    A question of ordinary numbers is solved as it is, any other in units of its own.
+    """
+    with np.errstate(all="ignore"):  # what is no number is noticed below
+        if is_ordinary(problem):
+            solution = _attempt(problem)
+            if solution is not None:
+                return solution
+        units = units_of(problem)
+        solution = _attempt(units.problem(problem))
+        if solution is not None:
+            return _in_users(solution, units)
+    raise NumericalError(
+        f"risk={problem.risk:g}, theta1={problem.theta1:g}, theta2={problem.theta2:g}: losses, costs and prices are too many"
+        " orders of magnitude apart to be computed with; bring them to comparable sizes, by other units or other prices."
+    )
+
+
+def _in_users(solution: Solution, units: Units) -> Solution:
+    """A solution in units of its own, in those of the user."""
+    return replace(
+        solution,
+        left=units.evaluation(solution.left),
+        right=units.evaluation(solution.right),
+        lower=shifted(solution.lower, units.cost),
+        risks=tuple(shifted(risk, units.loss) for risk in solution.risks),
+    )
+
+
+def _attempt(problem: Problem) -> Solution | None:
+    """A solution that is one: of numbers, and with the risk that is asked for."""
+    try:
+        solution = _solved(problem)
+    except (ArithmeticError, UnsupportedError):  # no number to divide by, to search from, or to escape to
+        return None
+    left, right, share = solution.left, solution.right, solution.share
+    if not all(map(math.isfinite, (left.excess, right.excess, left.cost, right.cost, share))) or math.isnan(solution.lower):
+        return None
+    missed = (1.0 - share) * left.excess + share * right.excess
+    attained = solution.status is not Status.ATTAINED or abs(missed) <= MISSED * problem.wanted
+    return solution if attained else None
+
+
+def _solved(problem: Problem) -> Solution:
     losses = problem.responses.losses
     size = max(total(problem.base, np.abs(losses)), abs(problem.risk))
     rest = problem.rest()
@@ -179,10 +227,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
         widths, last = [widths[-1], width], point.excess
         price = _inward(problem, left, right, point, trust=trust, stalled=width > 0.5 * widths[0] and not trust)
     if right is None:
-        raise NumericalError(
-            f"risk={problem.risk:g} is within reach, but no price h up to {left.price:g} gets there; bring losses and prices to"
-            " comparable sizes."
-        )
+        raise NumericalError(f"risk={problem.risk:g} is within reach, but no price h up to {left.price:g} gets there.")
     return Solution(Status.ATTAINED, left, right, share, lower, EVALUATIONS, tuple(risks))
 
 

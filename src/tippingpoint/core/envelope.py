@@ -13,12 +13,18 @@ def envelope(group: IntArray, gain: FloatArray, cost: FloatArray) -> IntArray:
     An alternative is never best if another costs no more at no less gain, or if it lies above the chord of its
     neighbours. Dropping all of those at once and looking again ends with the convex envelope.
     """
+    gain, cost = _near_one(gain), _near_one(cost)  # so that the products below are numbers
     kept = undominated(group, gain, cost)
     while True:
         bent = _above_chord(group[kept], gain[kept], cost[kept])
         if not bent.any():
             return kept
         kept = kept[~bent]
+
+
+def _near_one(values: FloatArray) -> FloatArray:
+    """The values in units of a power of two near the largest, which changes no digit."""
+    return np.asarray(np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1]))
 
 
 def undominated(group: IntArray, gain: FloatArray, cost: FloatArray) -> IntArray:

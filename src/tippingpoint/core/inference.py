@@ -37,7 +37,13 @@ def influence(solution: Solution, base: FloatArray) -> FloatArray:
 def standard_error(psi: FloatArray, base: FloatArray) -> float:
     """`√(Σ p² ψ² / (1 - Σ p²))`: for equal weights, the standard deviation of the influence over `√n`."""
     spread = 1.0 - float(np.square(base).sum())
-    return math.sqrt(float(np.square(base * psi).sum()) / spread) if spread > 0.0 else math.nan
+    return length(base * psi) / math.sqrt(spread) if spread > 0.0 else math.nan
+
+
+def length(values: FloatArray) -> float:
+    """`√(Σ v²)`, also where the squares are no numbers."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return largest * math.sqrt(float(np.square(values / largest).sum())) if largest else 0.0
 
 
 def normal_margin(error: float, level: float) -> float:
@@ -60,7 +66,9 @@ class Bootstrap:
     @property
     def standard_error(self) -> float:
         finite = self.values[np.isfinite(self.values)]
-        return float(np.std(finite, ddof=1)) if len(finite) > 1 else math.nan
+        if len(finite) < 2:
+            return math.nan
+        return length(finite - np.mean(finite)) / math.sqrt(len(finite) - 1)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Percentile interval."""

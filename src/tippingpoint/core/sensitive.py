@@ -16,8 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
-from tippingpoint.core.dual import Solution
+from tippingpoint.core.dual import MISSED, ROUNDING, Solution, Status
 from tippingpoint.core.problem import Problem
+from tippingpoint.errors import NumericalError
+
+DISAGREEMENT = 1e-3
+"""Part by which the bounds of exact responses may differ: rounding explains less, and more is no answer."""
 
 ORDER_MATTERS = 1e-13
 """Part of the cost that the order of going over may change before samples are sorted for it."""
@@ -141,6 +145,32 @@ class SensitiveDistribution:
         """`Σ p w ℓ(z*) - Σ p ℓ(z*)`: excess risk from reweighting what has moved."""
         present = total(self.base, self.losses)
         return total(self.origin * self.change, (self.losses[self.sample] - present) + self.lift)
+
+
+def check_sound(problem: Problem, solution: Solution, q: SensitiveDistribution, lower: float, *, exact: bool) -> None:
+    """The last look at an answer before it is given: Q* is a distribution, of the risk that was asked for, at a cost.
+
+    Of exact responses, both bounds must also agree. Whatever went wrong before, with numbers too large or too small to compute
+    with, ends here in an error and not in an answer.
+    """
+    if solution.status is Status.UNREACHABLE:
+        return
+    cost, mass, risk = q.total_cost, float(q.mass.sum()), q.risk
+    size = max(abs(problem.risk), abs(problem.current))
+    sound = (
+        all(map(math.isfinite, (cost, mass, risk)))
+        and cost >= 0.0
+        and float(q.weight.min()) >= 0.0
+        and abs(mass - 1.0) <= MISSED
+        and problem.risk - risk <= MISSED * max(problem.wanted, 0.0) + ROUNDING * size
+        and (lower >= (1.0 - DISAGREEMENT) * cost if exact else not math.isnan(lower))
+    )
+    if not sound:
+        raise NumericalError(
+            f"risk={problem.risk:g}, theta1={problem.theta1:g}, theta2={problem.theta2:g}: the numbers are too large, too small"
+            f" or too far apart to compute with (what was found has the risk {risk:g} at a cost between {lower:g} and {cost:g},"
+            " which is no answer); bring losses, costs and prices to comparable sizes."
+        )
 
 
 def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDistribution:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks, combine
 from tippingpoint.domain import Domain, Menu
+from tippingpoint.errors import NumericalError
 from tippingpoint.push import BoxPush, FreePush, MixedPush, Offer, Push, Reach
 
 CHUNK = 2**19
@@ -19,6 +20,9 @@ COLUMNS = 32
 
 CROSSING = 1e-9
 """Relative overshoot of the points shown for the 0/1 loss, so that the model really errs there."""
+
+REMEDY = "give the features other units (scale=, or the data themselves)"
+"""What to do about numbers that are too large or too small to compute with."""
 
 Rows = slice | IntArray
 
@@ -44,11 +48,15 @@ class Score:
 
     def of(self, x: FloatArray) -> FloatArray:
         """The score of every row."""
-        score = combine(self._filled(x), self.coef) + self.intercept
+        with np.errstate(over="ignore", invalid="ignore"):
+            score = combine(self._filled(x), self.coef) + self.intercept
         for j, part in self.missing.items():
             score += np.where(np.isnan(x[:, j]), part, 0.0)
         for j, table in self.tables.items():
             score += table[np.where(np.isnan(x[:, j]), len(table) - 1, x[:, j]).astype(np.intp)]
+        if not np.isfinite(score).all():
+            row = int(np.flatnonzero(~np.isfinite(score))[0])
+            raise NumericalError(f"the score of row {row} is {score[row]:g}: coefficients times data are no number; {REMEDY}.")
         return score
 
     def size(self, x: FloatArray) -> FloatArray:
@@ -102,7 +110,13 @@ class ScoreGeometry:
         """Whether samples differ in how far they can be pushed."""
         self.rounds = bool((self._step > 0.0).any())
         """Whether some features move in steps too fine for a menu: they move freely, and are rounded at the end."""
-        self._compliance = float(np.sum(np.square(self._beta) / self._price))
+        with np.errstate(all="ignore"):
+            self._compliance = float(np.sum(np.square(self._beta) / self._price))
+        if len(self._beta) and not np.finfo(float).tiny <= self._compliance < np.inf:
+            raise NumericalError(
+                f"coefficients up to {np.abs(self._beta).max():g} at prices from {self._price.min():g} to {self._price.max():g}"
+                f" have squares that are no numbers; {REMEDY}."
+            )
         jumping = [menu.columns for menu in self._menus]
         self.columns = np.unique(np.concatenate([self._moves, *jumping])).astype(np.intp)
         """Columns that may move and matter."""

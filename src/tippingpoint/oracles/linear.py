@@ -58,7 +58,8 @@ class LinearOracle(Oracle):
         self._loss = loss
         self._geometry = ScoreGeometry(x, score, domain)
         self._sides = _sides(y, scores, loss, both=self._geometry.bounded)
-        self._losses = loss.value(self._sides[0].v)
+        with np.errstate(over="ignore"):  # a loss that is no number is refused by its profile
+            self._losses = loss.value(self._sides[0].v)
         self._kept: dict[tuple[int, int], Push] = {}
         self.exact = not self._geometry.rounds
         how = "closed form" if self.exact else "fine steps rounded, and bounded by letting them move freely"

@@ -68,6 +68,8 @@ class TableOracle(Oracle):
         return {name: np.asarray(column)[atoms] for name, column in self._columns.items()}
 
     def _chosen(self, price: float) -> IntArray:
+        if math.isinf(price):  # even where the price from which on it pays is no number
+            return np.append(self._first[1:], len(self._from)) - 1
         beaten = (self._from < price).astype(np.intp)
         beaten[self._first] = 0
         return np.asarray(self._first + np.add.reduceat(beaten, self._first))

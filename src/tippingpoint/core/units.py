@@ -1,0 +1,149 @@
+r"""Units of a question: numbers far from one are measured in powers of two near their size, so that their squares are numbers.
+
+With losses in units of `L`, squared distances in units of `D` and costs in units of `C`,
+
+.. math:: R(r; \theta_1, \theta_2) = C \cdot R'(r/L; \theta_1 D/C, \theta_2/C), \qquad e_i(\lambda) = D \cdot e_i'(\lambda L/D).
+
+`L` is the size of the losses, `D` of the moves, `C` of the answer: the price of a unit of divergence or of such a move. Powers of
+two change no digit. Nearly all questions are solved as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.problem import Evaluation, Problem
+from tippingpoint.core.responses import BestResponses, Response
+from tippingpoint.errors import NumericalError
+
+ORDINARY = 128
+"""Powers of two, up or down, within which no product that the dual forms leaves the range of numbers."""
+
+
+NEVER = 2.0**200
+"""A price so many times that of the other kind of change that nothing is spent on it, to any digit."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """The binary logarithms of `L`, `D` and `C`."""
+
+    loss: int
+    move: int
+    cost: int
+
+    def problem(self, problem: Problem) -> Problem:
+        """The same question in these units."""
+        return replace(
+            problem,
+            responses=InUnits(problem.responses, self),
+            risk=shifted(problem.risk, -self.loss),
+            theta1=_price(shifted(problem.theta1, self.move - self.cost)),
+            theta2=_price(shifted(problem.theta2, -self.cost)),
+        )
+
+    def evaluation(self, found: Evaluation) -> Evaluation:
+        """What was found in these units, in the user's."""
+        return Evaluation(
+            price=shifted(found.price, self.cost - self.loss),
+            response=Response(
+                np.ldexp(found.response.lift, self.loss),
+                np.ldexp(found.response.cost, self.move),
+                np.ldexp(found.response.slope, 2 * self.loss - self.move),
+            ),
+            changes=found.changes,
+            influence=np.ldexp(found.influence, self.cost),
+            excess=shifted(found.excess, self.loss),
+            curvature=shifted(found.curvature, 2 * self.loss - self.cost),
+            value=shifted(found.value, self.cost),
+            moving=shifted(found.moving, self.cost),
+            reweighting=shifted(found.reweighting, self.cost),
+        )
+
+
+class InUnits:
+    """Best responses, with losses and costs in other units."""
+
+    def __init__(self, responses: BestResponses, units: Units) -> None:
+        self._responses = responses
+        self._units = units
+        self.losses: FloatArray = np.ldexp(responses.losses, -units.loss)
+        self.ceiling = shifted(responses.ceiling, units.loss - units.move)
+
+    def respond(self, price: float) -> Response:
+        asked = shifted(price, self._units.move - self._units.loss)
+        if asked != price and not np.finfo(float).tiny <= asked < math.inf:
+            raise NumericalError(f"a price of {price:g} units is no number where responses are found.")
+        return self._seen(self._responses.respond(asked))
+
+    def peak(self) -> Response:
+        return self._seen(self._responses.peak())
+
+    def escape(self, lift: float) -> Response:
+        return self._seen(self._responses.escape(shifted(lift, self._units.loss)))
+
+    def _seen(self, response: Response) -> Response:
+        loss, move = self._units.loss, self._units.move
+        return Response(
+            np.ldexp(response.lift, -loss), np.ldexp(response.cost, -move), np.ldexp(response.slope, move - 2 * loss)
+        )
+
+
+def units_of(problem: Problem) -> Units:
+    """Units in which the numbers of a question are near one: those of the cheaper kind of change that gets there alone.
+
+    Where neither does, both have to be paid for, and the dearer decides.
+    """
+    sizes = [exponent(problem.risk), exponent(float(np.abs(problem.responses.losses).max()))]
+    loss = max((size for size in sizes if size is not None), default=0)
+    losses, base = problem.responses.losses, problem.base
+    second = exponent(problem.theta2)
+    if math.isinf(problem.theta1):
+        return Units(loss, 0, second or 0)
+    peak = problem.responses.peak()
+    move = _usual_move(problem, peak)
+    costs, alone = [(exponent(problem.theta1) or 0) + move], [total(base, losses + peak.lift) >= problem.risk]
+    if second is not None:
+        costs.append(second)
+        alone.append(problem.divergence.largest_mean(losses, base) >= problem.risk)
+    cheapest = min((cost for cost, enough in zip(costs, alone, strict=True) if enough), default=max(costs))
+    return Units(loss, move, cheapest)
+
+
+def is_ordinary(problem: Problem) -> bool:
+    """Whether losses and prices are near enough to one as they are."""
+    numbers = (problem.risk, float(np.abs(problem.responses.losses).max()), problem.theta1, problem.theta2)
+    return all(abs(exponent(number) or 0) <= ORDINARY for number in numbers)
+
+
+def exponent(number: float) -> int | None:
+    """The binary logarithm of a number's size, rounded; None where it has none."""
+    return math.frexp(number)[1] if math.isfinite(number) and number != 0.0 else None
+
+
+def shifted(number: float, power: int) -> float:
+    """`number·2^power`; infinite where that is no number."""
+    try:
+        return math.ldexp(number, power)
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def _price(price: float) -> float:
+    """A price in these units; one that the other kind of change never meets is as good as infinite."""
+    return math.inf if price > NEVER else price
+
+
+def _usual_move(problem: Problem, peak: Response) -> int:
+    """The size of a squared distance that it takes."""
+    costs = peak.cost[np.isfinite(peak.cost) & (peak.cost > 0.0)]
+    if len(costs):
+        return exponent(float(np.median(costs))) or 0
+    # The risk rises by `slope` a price and the cost by `price·slope`: to raise it by what is wanted costs `wanted²/slope`.
+    slope = float(np.max(problem.responses.respond(0.0).slope, initial=0.0))
+    wanted, steep = exponent(problem.wanted), exponent(slope)
+    return 2 * wanted - steep if wanted is not None and steep is not None else 0
