@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ from tippingpoint.models.files.damage import Damage
 
 COUNT = re.compile(r"[0-9]{1,10}")
 """A number that is stored as text."""
+
+STRANGE = re.compile("[\0\ud800-\udfff]")
+"""The zero, at which texts of C end, and halves of letters, which UTF-8 does not have."""
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 FloatArray = np.ndarray[Any, np.dtype[np.float32]]
@@ -33,8 +37,8 @@ def json_of(data: bytes) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise Damage(f"{next(name for name in names if names.count(name) > 1)[:40]!r} occurs twice in one place")
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise Damage(f"{twice[:40]!r} occurs twice in one place")
     return members
 
 
@@ -124,9 +128,9 @@ class Section:
 
 
 def plain(text: Any, called: str) -> str:
-    """A text without zeros and halves of letters, which C and UTF-8 cannot hold."""
+    """A text that can be handed on."""
     if not isinstance(text, str):
         raise Damage(f"{called} is no text")
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+    if STRANGE.search(text):
         raise Damage(f"{called} holds letters that no text has")
     return text

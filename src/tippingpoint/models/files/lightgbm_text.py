@@ -20,7 +20,7 @@ HEADER = ("version", *COUNTS, "objective", "average_output", "feature_names", "m
 ENDS = ("end of trees", "end of parameters")
 """Lines after the last tree and the last parameter; a file without them was cut off."""
 
-COUNT = re.compile(r"[0-9]{1,9}")
+COUNT = re.compile(r"[0-9]{1,10}")
 """A number of things."""
 
 OBJECTIVE = re.compile(r"[a-z_]{1,40}[0-9]?( [a-z_]{1,40}(:-?[0-9]{1,30}(\.[0-9]{1,30})?(e[-+]?[0-9]{1,3})?)?){0,20}")

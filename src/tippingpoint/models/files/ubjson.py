@@ -13,6 +13,9 @@ from tippingpoint.models.files.damage import Damage
 NUMBERS = {"i": ">i1", "U": ">u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f4", "D": ">f8"}
 """Types of numbers, by their markers; a typed array holds one of these."""
 
+SINGLES = {marker: struct.Struct(f">{letter}") for marker, letter in zip(NUMBERS, "bBhiqfd", strict=True)}
+"""The same for one number."""
+
 WHOLE = "iUIlL"
 """The types of them that may be lengths."""
 
@@ -65,8 +68,8 @@ class _Reader:
         if depth > DEPTH:
             raise Damage(f"values are nested more than {DEPTH} deep")
         marker = self._marker()
-        if marker in NUMBERS:
-            return self._array(marker, 1)[0].item()
+        if marker in SINGLES:
+            return self._number(marker)
         if marker in CONSTANTS:
             return CONSTANTS[marker]
         if marker == "S":
@@ -112,7 +115,12 @@ class _Reader:
         marker = self._marker()
         if marker not in WHOLE:
             raise Damage(f"byte {self._at - 1} is {marker!r}, which begins no length")
-        return int(self._array(marker, 1)[0])
+        return int(self._number(marker))
+
+    def _number(self, marker: str) -> Any:
+        """One number; a list without a type may hold millions, too many to be arrays of one."""
+        single = SINGLES[marker]
+        return single.unpack(self._taken(single.size))[0]
 
     def _array(self, marker: str, count: int) -> np.ndarray[Any, Any]:
         kind = np.dtype(NUMBERS[marker])

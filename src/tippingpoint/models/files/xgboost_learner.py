@@ -27,8 +27,17 @@ KEPT = {"best_iteration": re.compile(r"[0-9]{1,9}"), "best_score": re.compile(r"
 NUMBER = re.compile(r"[-+]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][-+]?[0-9]{1,4})?")
 """A number in a text."""
 
-SETTING = re.compile(r"[-+.,:\[\]() \w]{0,4000}", re.ASCII)
-"""A parameter of an objective; the longest are lists of quantiles."""
+LARGEST = float(np.finfo(np.float32).max)
+"""The largest number that XGBoost keeps."""
+
+SETTING = re.compile(rf"{NUMBER.pattern}|\[{NUMBER.pattern}( ?, ?{NUMBER.pattern}){{0,999}}\]")
+"""A parameter of an objective: a number, or a list of quantiles; at an empty text XGBoost reads what is before it in memory."""
+
+SECTION = re.compile(r"[a-z_]{1,40}")
+"""The name of a parameter, or of a section of them."""
+
+NUMERIC = ("binary:", "multi:", "reg:", "count:")
+"""How objectives begin whose parameters are numbers; the others are not served."""
 
 NAME = re.compile(r"[a-z]{1,20}:[a-z_]{1,40}|[a-z]{1,20}")
 """The name of an objective."""
@@ -128,7 +137,7 @@ def read_learner(document: Any) -> Learner:
     return Learner(
         booster,
         _objective(objective, classes),
-        _settings(objective, classes),
+        _settings(objective, classes) if objective.text("name").startswith(NUMERIC) else {},
         features,
         names,
         kinds,
@@ -196,9 +205,8 @@ def _base(said: Any) -> tuple[str, int]:
     text = json.dumps(said) if isinstance(said, list | float | int) else plain(said, "'base_score'")
     listed = text.startswith("[")
     tokens = [token.strip() for token in (text.strip("[]") if listed else text).split(",")]
-    if not all(NUMBER.fullmatch(token) and np.isfinite(np.float32(token)) for token in tokens) or (
-        len(tokens) > 1 and not listed
-    ):
+    numbers = all(NUMBER.fullmatch(token) and abs(float(token)) <= LARGEST for token in tokens)
+    if not numbers or (len(tokens) > 1 and not listed):
         raise Damage(f"its 'base_score' is {text[:40]!r}, which is no number")
     return (f"[{','.join(tokens)}]" if listed else text), len(tokens)
 
@@ -207,21 +215,22 @@ def _objective(section: Section, classes: int) -> str:
     name = section.text("name")
     if not NAME.fullmatch(name):
         raise Damage(f"its objective is called {name[:40]!r}")
-    if (name.startswith("multi:") and classes < 1) or (name.startswith("binary:") and classes > 2):
+    if (name.startswith("multi:") and classes < 1) or (name.startswith("binary:") and classes > 1):
         raise Damage(f"it has the objective {name!r} for {classes} classes")
     return name
 
 
 def _settings(section: Section, classes: int) -> dict[str, dict[str, str]]:
-    """The parameters of an objective; another library reads the texts, so they are short and plain."""
+    """The parameters of an objective."""
     found: dict[str, dict[str, str]] = {}
     for part in section.names:
-        if part == "name" or not part.endswith("_param"):
-            continue  # what ranking keeps of its positions
+        if part == "name":
+            continue
         inner = section.section(part)
         found[part] = {name: inner.text(name) for name in inner.names}
-        if not all(SETTING.fullmatch(name) and SETTING.fullmatch(value) for name, value in found[part].items()):
-            raise Damage(f"{part[:40]!r} holds letters that no parameter has")
+        named = all(SECTION.fullmatch(name) for name in (part, *inner.names))
+        if not named or not all(SETTING.fullmatch(value) for value in found[part].values()):
+            raise Damage(f"{part[:40]!r} of its objective holds a parameter that is no number")
     softmax = found.get("softmax_multiclass_param", {})
     if "num_class" in softmax and softmax["num_class"] != str(classes):
         raise Damage(f"its objective is for {softmax['num_class'][:20]!r} classes, where it has {classes}")
