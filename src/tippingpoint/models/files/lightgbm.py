@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.errors import UnsupportedError
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.models.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
+from tippingpoint.models.files.damage import content_of, examining
+from tippingpoint.models.files.lightgbm_text import Ensemble, read_ensemble, written_ensemble
 
 BEGINS = (b"tree\nversion=", b"tree\r\nversion=")
 """How a booster's text begins."""
-
-ENDS = ("end of trees", "end of parameters")
-"""Lines after the last tree and the last parameter; on a file without them, one that was cut off, LightGBM may crash."""
 
 CLASSIFIERS = ("binary", "multiclass", "multiclassova", "cross_entropy")
 """Objectives whose answers are probabilities of classes."""
@@ -27,23 +26,22 @@ def holds(content: Content) -> bool:
 
 
 def load(content: Content, loading: Loading) -> Stored:
-    """A classifier or a regressor, by the objective that is in the file."""
+    """A classifier or a regressor, by the objective that is in the file.
+
+    LightGBM does not read the file: on one that contradicts itself it crashes. It gets a text of what was checked here.
+    """
     path = content.path
     lightgbm = library("lightgbm", "lightgbm", path)
-    with reading(path, FORMAT.name):
-        text = path.read_text(encoding="utf-8")
-        missing = next((line for line in ENDS if f"\n{line}\n" not in text), None)
-        if missing is not None:
-            raise InputError(f"{path} is a LightGBM model that is cut off, without its line {missing!r}; save it again.")
-        booster = lightgbm.Booster(model_str=text)
-    settings = dict(line.split("=", 1) for line in text.partition("\nTree=")[0].splitlines() if "=" in line)
-    objective = settings.get("objective", "custom").partition(" ")[0]
+    ensemble = read(content)
+    objective = ensemble.objective.partition(" ")[0] or "custom"
     if objective not in (*CLASSIFIERS, *REGRESSORS):
         raise UnsupportedError(
             f"{path} has the objective {objective!r}, whose answers are neither probabilities of classes nor predictions;"
             " wrap it in a function, and give that as module:factory."
         )
-    features = tuple(booster.feature_name())
+    with reading(path, FORMAT.name):
+        booster = lightgbm.Booster(model_str=written_ensemble(ensemble))
+    features = tuple(ensemble.names)
     if features == tuple(f"Column_{j}" for j in range(len(features))):
         features = ()  # the data had no names when it was trained
 
@@ -55,8 +53,15 @@ def load(content: Content, loading: Loading) -> Stored:
         if loading.classes is not None:
             raise UnsupportedError(f"{path} is a regressor ({objective}), which has no classes; leave classes out.")
         return Stored(BoosterRegressor(booster, asked), features or None)
-    classes = checked_classes(path, loading.classes, max(2, int(settings.get("num_class", "1"))))
+    classes = checked_classes(path, loading.classes, max(2, ensemble.groups))
     return Stored(BoosterClassifier(booster, asked, classes), features or None)
+
+
+def read(content: Content) -> Ensemble:
+    """The model in a file, checked."""
+    data = content_of(content.path, FORMAT.name)
+    with examining(content.path, FORMAT.name):
+        return read_ensemble(data)
 
 
 FORMAT = Format("a LightGBM model as text", (), ("classes",), holds, load)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 
-from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.errors import UnsupportedError
+from tippingpoint.models.files import ubjson
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.models.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
-from tippingpoint.models.files.ubjson import is_whole
+from tippingpoint.models.files.damage import content_of, examining
+from tippingpoint.models.files.documents import json_of
+from tippingpoint.models.files.xgboost_learner import Learner, read_learner, written_learner
 
 JSON_HEAD = re.compile(rb'\s*\{\s*"(learner|version)"\s*:')
 """How XGBoost's JSON begins."""
@@ -29,16 +31,14 @@ def holds(content: Content) -> bool:
 
 
 def load(content: Content, loading: Loading) -> Stored:
-    """A classifier or a regressor, by the objective that is in the file."""
+    """A classifier or a regressor, by the objective that is in the file.
+
+    XGBoost does not read the file: on one that contradicts itself it crashes. It gets a document of what was checked here.
+    """
     path = content.path
     xgboost = library("xgboost", "xgboost", path)
-    data = bytearray(path.read_bytes())  # so that the content decides how it is read, and not the ending
-    if UBJ_HEAD.match(content.head) and not is_whole(bytes(data)):
-        raise InputError(f"{path} is an XGBoost model that is damaged or cut off; save it again.")
-    with reading(path, FORMAT.name):
-        booster = xgboost.Booster()
-        booster.load_model(data)
-        objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    learner = read(content)
+    objective = learner.objective
     if objective not in CLASSIFIERS and not objective.startswith(REGRESSORS):
         raise UnsupportedError(
             f"{path} has the objective {objective!r}, whose answers are neither probabilities of classes nor predictions;"
@@ -46,8 +46,8 @@ def load(content: Content, loading: Loading) -> Stored:
         )
     model = xgboost.XGBClassifier() if objective in CLASSIFIERS else xgboost.XGBRegressor()
     with reading(path, FORMAT.name):
-        model.load_model(data)
-    features = None if booster.feature_names is None else tuple(booster.feature_names)
+        model.load_model(bytearray(ubjson.written(written_learner(learner))))
+    features = tuple(learner.names) or None
     if objective not in CLASSIFIERS:
         if loading.classes is not None:
             raise UnsupportedError(f"{path} is a regressor ({objective}), which has no classes; leave classes out.")
@@ -56,6 +56,13 @@ def load(content: Content, loading: Loading) -> Stored:
         return Stored(model, features)
     classes = checked_classes(path, loading.classes, int(model.n_classes_))
     return Stored(BoosterClassifier(model, model.predict_proba, classes), features)
+
+
+def read(content: Content) -> Learner:
+    """The model in a file, checked."""
+    data = content_of(content.path, FORMAT.name)
+    with examining(content.path, FORMAT.name):
+        return read_learner(ubjson.read(data) if UBJ_HEAD.match(content.head) else json_of(data))
 
 
 FORMAT = Format("an XGBoost model", (".json", ".ubj"), ("classes",), holds, load)
