@@ -4,8 +4,8 @@ With losses in units of `L`, squared distances in units of `D` and costs in unit
 
 .. math:: R(r; \theta_1, \theta_2) = C \cdot R'(r/L; \theta_1 D/C, \theta_2/C), \qquad e_i(\lambda) = D \cdot e_i'(\lambda L/D).
 
-`L` is the size of the losses, `D` of the moves, `C` of the answer: the price of a unit of divergence or of such a move. Powers of
-two change no digit. Nearly all questions are solved as they are.
+`L` is the size of the losses, `D` of the moves, `C` of the answer: the price of a unit of divergence or of such a move. Powers
+of two change no digit. Nearly all questions are solved as they are.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
@@ -78,6 +79,7 @@ class Child:
             env={**os.environ, **ONE_THREAD},
             start_new_session=True,  # Ctrl-C is the parent's to handle
         )
+        self._finalizer = weakref.finalize(self, _end, self._process)
 
     def ask(self, message: Message) -> dict[str, np.ndarray[Any, Any]]:
         """The answer; an error that says what became of the child where there is none."""
@@ -86,10 +88,10 @@ class Child:
             late.start()
             began = time.monotonic()
             try:
-                _write(self._pipe(self._process.stdin), message)
-                answer = _read(self._pipe(self._process.stdout))
+                _write(_pipe(self._process.stdin), message)
+                answer = _read(_pipe(self._process.stdout))
             except (OSError, EOFError, ValueError):
-                raise InputError(f"{self._subject} {self._end(time.monotonic() - began)}") from None
+                raise InputError(f"{self._subject} {self._why_silent(time.monotonic() - began)}") from None
             except BaseException:  # interrupted: what it would say next belongs to no question
                 self.close()
                 raise
@@ -101,23 +103,9 @@ class Child:
 
     def close(self) -> None:
         """End the process."""
-        with contextlib.suppress(OSError):
-            self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                self._pipe(pipe).close()
+        self._finalizer()
 
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at the end of the interpreter there may be nothing left to end it with
-            self.close()
-
-    @staticmethod
-    def _pipe(pipe: Any) -> BinaryIO:
-        stream: BinaryIO = pipe
-        return stream
-
-    def _end(self, took: float) -> str:
+    def _why_silent(self, took: float) -> str:
         """What became of a child that did not answer, and what to do about it."""
         self.close()
         if took >= SECONDS:
@@ -125,6 +113,20 @@ class Child:
         if self._process.returncode == -signal.SIGABRT:
             return f"ends its process, perhaps for want of memory; its limits are {LIMITS}."
         return f"crashes the process that it runs in (code {self._process.returncode}); the file is damaged or hostile."
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):  # what was still to be sent
+            _pipe(pipe).close()
+
+
+def _pipe(pipe: Any) -> BinaryIO:
+    """A pipe of a process that was started with pipes."""
+    stream: BinaryIO = pipe
+    return stream
 
 
 def serve(answer: str) -> None:

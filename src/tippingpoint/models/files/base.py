@@ -26,7 +26,7 @@ RISK = (
 )
 """What trusting a file risks."""
 
-LARGEST = 4 * 2**30
+LARGEST = 2 * 2**30
 """Bytes of the largest file that is read as a model."""
 
 TOLD = 200
@@ -119,7 +119,8 @@ class Content:
             raise InputError(f"{self.path} is a device or a pipe; give a model file, or module:factory.")
         if kind.st_size > LARGEST:
             raise InputError(
-                f"{self.path} holds {kind.st_size:,} bytes, more than the {LARGEST:,} of the largest model file that is read."
+                f"{self.path} holds {kind.st_size:,} bytes, more than the {LARGEST:,} that are read of a model; give it as"
+                " module:factory."
             )
         with self.path.open("rb") as file:
             self.head = file.read(HEAD)

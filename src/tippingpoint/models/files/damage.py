@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.models.files.base import reading
-
-LARGEST = 2 * 2**30
-"""Bytes of a file of a booster; the largest that people train have some hundred millions."""
 
 
 class Damage(Exception):  # noqa: N818  # what is found, and not yet an error of ours
@@ -31,11 +27,3 @@ def examining(path: object, kind: str) -> Iterator[None]:
             raise InputError(f"{path} is {kind} that is damaged or cut off: {damage}; save it again.") from None
         except Unserved as found:
             raise UnsupportedError(f"{path} is {kind} {found}.") from None
-
-
-def content_of(path: Path, kind: str) -> bytes:
-    """All bytes of a file, unless they are too many."""
-    size = path.stat().st_size
-    if size > LARGEST:
-        raise InputError(f"{path} is {kind} of {size} bytes; at most {LARGEST} are read: give it as module:factory.")
-    return path.read_bytes()

@@ -7,7 +7,7 @@ from typing import Any
 from tippingpoint.errors import UnsupportedError
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.models.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
-from tippingpoint.models.files.damage import content_of, examining
+from tippingpoint.models.files.damage import examining
 from tippingpoint.models.files.lightgbm_text import Ensemble, read_ensemble, written_ensemble
 
 BEGINS = (b"tree\nversion=", b"tree\r\nversion=")
@@ -59,9 +59,8 @@ def load(content: Content, loading: Loading) -> Stored:
 
 def read(content: Content) -> Ensemble:
     """The model in a file, checked."""
-    data = content_of(content.path, FORMAT.name)
     with examining(content.path, FORMAT.name):
-        return read_ensemble(data)
+        return read_ensemble(content.data)
 
 
 FORMAT = Format("a LightGBM model as text", (), ("classes",), holds, load)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from tippingpoint.errors import InputError
 from tippingpoint.models.files.base import Content, Format, Loading, Stored
+from tippingpoint.models.files.damage import Damage
+from tippingpoint.models.files.documents import json_of
 from tippingpoint.models.linear import LinearModel
 
 KEYS = ("classes", "coef", "features", "intercept")
@@ -21,8 +21,8 @@ def load(content: Content, loading: Loading) -> Stored:
     """The model, and the features its coefficients belong to, where it names them."""
     path = content.path
     try:
-        stored = json.loads(content.data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
+        stored = json_of(content.data)
+    except (Damage, ValueError) as error:
         raise InputError(f'{path} is not JSON ({error}); write {{"coef": [...], "intercept": ...}}.') from None
     if not isinstance(stored, dict) or "coef" not in stored:
         raise InputError(f'{path} has no "coef"; write {{"coef": [...], "intercept": ...}}.')

@@ -8,7 +8,7 @@ from tippingpoint.errors import UnsupportedError
 from tippingpoint.models.files import ubjson
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.models.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
-from tippingpoint.models.files.damage import content_of, examining
+from tippingpoint.models.files.damage import examining
 from tippingpoint.models.files.documents import json_of
 from tippingpoint.models.files.xgboost_learner import Learner, read_learner, written_learner
 
@@ -60,9 +60,8 @@ def load(content: Content, loading: Loading) -> Stored:
 
 def read(content: Content) -> Learner:
     """The model in a file, checked."""
-    data = content_of(content.path, FORMAT.name)
     with examining(content.path, FORMAT.name):
-        return read_learner(ubjson.read(data) if UBJ_HEAD.match(content.head) else json_of(data))
+        return read_learner(ubjson.read(content.data) if UBJ_HEAD.match(content.head) else json_of(content.data))
 
 
 FORMAT = Format("an XGBoost model", (".json", ".ubj"), ("classes",), holds, load)
