@@ -12,27 +12,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from boosters import FORMATS, cases, data, originals, outcome, rows_for
+from boosters import FORMATS, data, originals, rows_for
 from crafted import JSON, LIGHTGBM, UBJSON, XGBOOST, Document, _chain
 
 import tippingpoint as tp
 from tippingpoint.models.files import ubjson
 
-TRIED = 60
-"""Damaged files of each format here; thousands are tried by `hostile/boosters.py` as a command."""
 
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_damaged_files_are_refused_or_answer(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / ("model" if kind == "txt" else f"model.{kind}")
-    told = [outcome(path, content) for _, content in cases(kind, TRIED, 7)]
-    assert "refused" in told
+def answers(path: Path, content: bytes) -> bool:
+    """Whether a model comes out of the file, and answers."""
+    path.write_bytes(content)
+    model = tp.load_model(path)
+    return len(model.predict(rows_for(model))) == len(rows_for(model))
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_file_that_is_whole_answers(kind: str, tmp_path: Path) -> None:
     for content in originals()[kind].values():
-        assert outcome(tmp_path / "model", content) == "answered"
+        assert answers(tmp_path / "model", content)
 
 
 def refused(path: Path, content: bytes) -> str:
@@ -99,13 +96,13 @@ def test_lines_that_end_as_on_windows_are_read(tmp_path: Path) -> None:
 
 def test_sizes_of_trees_that_lie_are_not_read(tmp_path: Path) -> None:
     lying = re.sub(rb"tree_sizes=.*", b"tree_sizes=9 99999999 1", originals()["txt"]["binary"])
-    assert outcome(tmp_path / "model", lying) == "answered"
+    assert answers(tmp_path / "model", lying)
 
 
 def test_the_deepest_trees_that_are_served_answer(tmp_path: Path) -> None:
     deep = document()
     _chain(4000)(deep)
-    assert outcome(tmp_path / "model", ubjson.written(deep)) == "answered"
+    assert answers(tmp_path / "model", ubjson.written(deep))
 
 
 def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
