@@ -36,7 +36,7 @@ def read_toml(path: str) -> dict[str, Any]:
         import tomli as tomllib
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
         raise InputError(f"{path} is not TOML ({' '.join(str(error).split())}); write one key = value a line.") from None
     except RecursionError:
         raise InputError(f"{path} is nested too deeply; a file of options has tables in tables, and no more.") from None

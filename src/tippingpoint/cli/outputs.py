@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,9 @@ def check_outputs(options: argparse.Namespace) -> None:
         raise InputError(
             f"--report {chosen['report']}: a report ends in {', '.join(RENDERINGS)}; give it one of these endings."
         )
-    taken: dict[Path, str] = {}
+    taken: dict[str, str] = {}
     for name, path in chosen.items():
-        other = taken.setdefault(Path(path).resolve(), name)
+        other = taken.setdefault(os.path.realpath(path), name)
         if other != name:
             raise InputError(f"--{other} and --{name} are both {chosen[other]!r}; give each its own file.")
 

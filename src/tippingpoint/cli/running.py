@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import sys
 import traceback
 import warnings
@@ -17,7 +15,7 @@ from tippingpoint.cli.config import expanded
 from tippingpoint.cli.faults import NO_READER, exit_code, sentence
 from tippingpoint.cli.interrupts import INTERRUPTED, TOLD
 from tippingpoint.cli.parsing import Parser
-from tippingpoint.cli.streams import answering, complain, furnish_streams, quietly
+from tippingpoint.cli.streams import answering, complain, furnish_streams, quietly, settle_streams
 from tippingpoint.errors import InputError, OutputError
 from tippingpoint.show.visible import LAYOUT
 
@@ -28,18 +26,22 @@ COMMANDS = (demo, evaluate, features, compare, curve, report, reproduce, complet
 def run(words: Sequence[str], *, own: bool) -> int:
     """Run a command; `own` says whether the process is."""
     furnish_streams(own=own)
+    code = _ended(words, own=own)
+    settle_streams(own=own)
+    return code
+
+
+def _ended(words: Sequence[str], *, own: bool) -> int:
+    """How the command ended."""
     try:
         options = _read(words)
         return _told() if options is None else _work(options, own=own)
     except BrokenPipeError:
-        _discard(own=own)
         return NO_READER
     except KeyboardInterrupt:
         complain(TOLD)
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001  # the command line is where every error ends
-        if isinstance(error, OutputError):
-            _discard(own=own)
         if "--debug" in words:
             complain(traceback.format_exc().rstrip(), keep=LAYOUT)
         complain(f"tippingpoint: {sentence(error)}")
@@ -74,14 +76,20 @@ def _read(words: Sequence[str]) -> argparse.Namespace | None:
         command.add(commands)
     for each in commands.choices.values():
         each.add_argument("--debug", default=argparse.SUPPRESS, **debug)
+    _check_words(words)
     every, tables = expanded(words, commands.choices)
-    for word in every:
-        if "\0" in word:
-            raise InputError(f"{word!r} holds the character NUL, which no name of a file or a column here can; leave it out.")
+    _check_words(every)
     try:
         return argparse.Namespace(**{**vars(parser.parse_args(every)), **tables})
     except SystemExit:  # errors are exceptions of ours
         return None
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """A shell gives no NUL to a command; a file of options, or Python, might."""
+    for word in words:
+        if "\0" in word:
+            raise InputError(f"{word!r} holds the character NUL, which no argument of a command can; leave it out.")
 
 
 def _told() -> int:
@@ -93,13 +101,6 @@ def _told() -> int:
     except OSError as error:
         raise OutputError(f"the help cannot be printed: {error.strerror or error}; print it elsewhere.") from None
     return 0
-
-
-def _discard(*, own: bool) -> None:
-    """What is left to print goes nowhere, so that the interpreter does not fail over it at its end."""
-    if own:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
 
 
 def _warn(

@@ -44,6 +44,15 @@ def furnish_streams(*, own: bool) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def settle_streams(*, own: bool) -> None:
+    """What could not be printed goes nowhere, so that the interpreter of our own process does not fail over it at its end."""
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__) if own else ()):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 @contextlib.contextmanager
 def answering(*, own: bool) -> Iterator[TextIO]:
     """Standard output as it was; meanwhile, what a model or a library prints there goes to standard error.
