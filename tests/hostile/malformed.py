@@ -1,4 +1,7 @@
-"""Malformed command lines and files, drawn by a seed, and what the command makes of each: `python malformed.py 2000`."""
+"""Malformed command lines and files, drawn by a seed, and what the command makes of each.
+
+The big trial: `PYTHONPATH=tests python tests/hostile/malformed.py 2000`, with a seed after it for another one.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from oddities import CELLS, FLAGS, NAMES, SCALARS, SOUND, SPACES, VALUES, VENDOR
 
 from commands import MODEL, NEXT, furnish, patients
@@ -251,7 +252,7 @@ def outcome(case: Case) -> Outcome:
         fault = f"{type(error).__name__} came out of the command: {error}"
     for stream in (out, err):
         stream.flush()
-    said, complaint = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))  # type: ignore[attr-defined]
+    said, complaint = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))
     return Outcome(case, code, complaint, time.monotonic() - began, fault or _judged(case, code, said, complaint))
 
 

@@ -1,13 +1,8 @@
-"""Malformed command lines and files: never a traceback, never code 3. For more: `python tests/hostile/malformed.py 2000`."""
+"""Malformed command lines and files: never a traceback, never code 3."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from malformed import trial
 
 COUNT = 150
