@@ -332,6 +332,24 @@ def test_a_configuration_that_no_machine_can_follow_is_a_sentence(text: str, sai
     assert said in err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--target", ""), "has no column ''"),
+        (("--weight", ""), "has no column ''"),
+        (("--config", "a\0b"), "holds the character NUL"),
+        (("--sensitive", "loop"), "loop cannot be written"),
+        (("--config", "digits.toml"), "digits.toml is not TOML"),
+    ],
+)
+def test_what_malformed_inputs_found_once_is_a_sentence(words: tuple[str, ...], said: str, place: Path, tell: Told) -> None:
+    (place / "loop").symlink_to("loop")
+    (place / "digits.toml").write_text(f"risk = {'9' * 5000}", encoding="utf-8")
+    code, out, err = tell(*ASKED, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
 def interrupted(place: Path, words: list[str], ready: Callable[[bytes], bool], wait: float, times: int = 1) -> tuple[int, str]:
     """The code and the complaint of a command that is interrupted once a line of standard error says that it is under way."""
     child = subprocess.Popen(words, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
