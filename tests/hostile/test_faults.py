@@ -50,16 +50,20 @@ def slow():
 
 WRITER = """
 import sys
-import tippingpoint as tp
+from pathlib import Path
 import pandas as pd
+import tippingpoint as tp
+from tippingpoint.show.report import RENDERINGS
 runs = pd.DataFrame({"sample": [0, 0, 1, 1], "loss": [0.0, 1.0, 0.0, 1.0], "cost": [0.0, 1.0, 0.0, 2.0]})
-result = tp.profile_table(runs).stability(0.4)
+result, suffix = tp.profile_table(runs).stability(0.4), Path(sys.argv[1]).suffix
+text = " " * 20_000_000 + RENDERINGS[suffix](result.report_summary())
+RENDERINGS[suffix] = lambda told: text
 result.report(sys.argv[1])
 print("ready", flush=True)
 while True:
     result.report(sys.argv[1])
 """
-"""Writes a report over and over."""
+"""Writes a report over and over; it is long, so that a kill hits the writing and not the rendering."""
 
 OF_TABLE = ("evaluate", "--model", "vendor:loud", "--data", "few.csv", "--target", "y", "--risk", "0.4", "--calls", "400")
 
