@@ -57,7 +57,7 @@ from tippingpoint.show.report import RENDERINGS
 runs = pd.DataFrame({"sample": [0, 0, 1, 1], "loss": [0.0, 1.0, 0.0, 1.0], "cost": [0.0, 1.0, 0.0, 2.0]})
 result, suffix = tp.profile_table(runs).stability(0.4), Path(sys.argv[1]).suffix
 text = " " * 20_000_000 + RENDERINGS[suffix](result.report_summary())
-RENDERINGS[suffix] = lambda told: text
+type(result).report_summary, RENDERINGS[suffix] = lambda self, **told: {}, lambda told: text
 result.report(sys.argv[1])
 print("ready", flush=True)
 while True:
