@@ -454,9 +454,11 @@ def test_a_file_that_was_there_survives_a_command_that_fails(place: Path, capsys
     assert (place / "out.json").read_text(encoding="utf-8") == "precious"
 
 
-def test_debug_shows_where_an_error_comes_from(place: Path) -> None:
-    with pytest.raises(tp.InputError, match="no line of cost 0"):
-        main(["--debug", "evaluate", "--table", "orphan.csv", *RISK])
+def test_debug_shows_where_an_error_comes_from(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--debug", "evaluate", "--table", "orphan.csv", *RISK]) == 2
+    shown = capsys.readouterr().err
+    assert "profile_table" in shown
+    assert "no line of cost 0" in shown.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tippingpoint.show.text import WIDTH, number, percent
+from tippingpoint.show.visible import visible
 
 DOMINANT = 0.6
 """Share of the excess risk from which on one kind of change is the one to act on."""
@@ -50,7 +51,7 @@ class Advice:
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        said = [textwrap.fill(f"  - {reason}", WIDTH, subsequent_indent="    ") for reason in self.reasons]
+        said = [textwrap.fill(f"  - {visible(reason)}", WIDTH, subsequent_indent="    ") for reason in self.reasons]
         return "\n".join([textwrap.fill(f"Try {self.intervention}.", WIDTH), *said])
 
 

@@ -28,6 +28,10 @@ class NumericalError(TippingPointError, ArithmeticError):
     """The numbers are too large, too small or too far apart to compute with."""
 
 
+class OutputError(TippingPointError, OSError):
+    """A file cannot be written; what was there before is there still."""
+
+
 class DetachedError(TippingPointError, RuntimeError):
     """A result read back from JSON holds numbers only, and was asked for something that needs its data."""
 

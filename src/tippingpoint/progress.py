@@ -19,7 +19,12 @@ def progress_bar(title: str, steps: int, *, show: bool | None) -> Iterator[Tick]
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True, force_terminal=show), transient=True) as bar:
         task = bar.add_task(title, total=steps)
         yield lambda done: bar.update(task, completed=done)

@@ -16,6 +16,7 @@ from tippingpoint.frames import build_frame
 from tippingpoint.results import LEVEL, StabilityResult, stability_axis
 from tippingpoint.show.plots import draw_ranking
 from tippingpoint.show.text import bound, headline, level, number, percent, render_table
+from tippingpoint.show.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +148,7 @@ class FeatureStability:
         return "\n".join([headline({**first.summary, "status": "features"}), table, *self._notes()])
 
     def __repr__(self) -> str:
-        return f"FeatureStability({', '.join(f'{name}={number(r.value)}' for name, r in self.results.items())})"
+        return f"FeatureStability({', '.join(f'{visible(name)}={number(r.value)}' for name, r in self.results.items())})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

@@ -81,6 +81,25 @@ def test_the_same_run_writes_the_same_bytes_also_side_by_side(toys: Path, tmp_pa
         assert (tmp_path / name).read_bytes() == (toys / name).read_bytes(), name
 
 
+def test_a_run_that_ends_early_leaves_no_manifest_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "manifest.json").write_text("of an earlier run", encoding="utf-8")
+    monkeypatch.setattr("tippingpoint.reproduce.running.redraw", ended)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(TOYS[:1], tmp_path, seeds=1, progress=False)
+    assert (tmp_path / f"{TOYS[0]}.csv").exists()
+    assert not (tmp_path / "manifest.json").exists()
+
+
+def test_a_folder_that_cannot_be_one_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for name in ("file", "file/in", "a\0b"):
+        with pytest.raises(tp.InputError, match="is not a folder"):
+            reproduce(TOYS, tmp_path / name, seeds=1, progress=False)
+
+
 @pytest.mark.parametrize(
     ("asked", "culprit"),
     [

@@ -7,7 +7,7 @@ from typing import Any
 
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, reporter
+from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
@@ -46,6 +46,6 @@ def run(options: argparse.Namespace) -> int:
     report = None
     if options.report is not None:
         first = next(iter(compared.results.values()))
-        report = reporter(first, comparison=compared, model=subject.path, data=options.data)
+        report = rendered_report(options.report, first, comparison=compared, model=subject.path, data=options.data)
     deliver(options, str(compared), comparison_json(compared), report=report)
     return gate(options, compared.results, "model")

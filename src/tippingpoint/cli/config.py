@@ -7,8 +7,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tippingpoint.cli.files import read_toml
 from tippingpoint.cli.parsing import Parser
+from tippingpoint.cli.toml import read_toml
 from tippingpoint.errors import InputError
 
 INSTEAD = {

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 from typing import Any
 
-from tippingpoint.cli.files import write_whole
 from tippingpoint.cli.opening import how_to_open
-from tippingpoint.cli.outputs import check_outputs, reporter
+from tippingpoint.cli.outputs import check_outputs, rendered_report
 from tippingpoint.cli.parsing import command, seed
 from tippingpoint.cli.report import REPORT
 from tippingpoint.errors import InputError
 from tippingpoint.front import feature_stability, profile
 from tippingpoint.results import StabilityResult
+from tippingpoint.show.visible import visible
+from tippingpoint.writing import write_file
 
 EPILOG = """examples:
   tippingpoint demo
@@ -52,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
     if options.no_report and options.report is not None:
         raise InputError(f"--report {options.report} and --no-report exclude each other; leave one out.")
     check_outputs(options)
-    console = Console(highlight=False)
+    console = Console(file=options.answer, highlight=False)
     x, y = breast_cancer()
     x_train, x_test, y_train, y_test = train_test_split(x, y, test_size=0.5, random_state=options.seed)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(x_train, y_train)
@@ -79,9 +81,9 @@ def run(options: argparse.Namespace) -> None:
     console.print()
     if not options.no_report:
         path = options.report or REPORT
-        page = reporter(results["zero_one"], features=ranked, model="logistic regression", data="breast cancer, Wisconsin")
-        write_whole({path: page})
-        console.print(f"The report is in {path}. {how_to_open(path)}\n", markup=False, soft_wrap=True)
+        told = {"model": "logistic regression", "data": "breast cancer, Wisconsin"}
+        write_file(Path(path), rendered_report(path, results["zero_one"], features=ranked, **told))
+        console.print(f"The report is in {visible(path)}. {how_to_open(path)}\n", markup=False, soft_wrap=True)
     console.print("Next: the README's ten lines on your own model, or `tippingpoint evaluate --help`.", markup=False)
 
 

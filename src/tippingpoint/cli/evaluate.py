@@ -7,12 +7,13 @@ from typing import Any
 
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, deliver, reporter
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command, refuse
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.cli.tables import read_table
 from tippingpoint.front import profile
 from tippingpoint.profiles import Profile
+from tippingpoint.show.visible import csv_text
 from tippingpoint.tables import profile_table
 
 EPILOG = f"""examples:
@@ -47,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
         options,
         str(result),
         result.to_json(),
-        report=reporter(result, **parts) if options.report is not None else None,
-        sensitive=result.sensitive.to_csv(index=False) if options.sensitive is not None else None,
+        report=rendered_report(options.report, result, **parts) if options.report is not None else None,
+        sensitive=csv_text(result.sensitive) if options.sensitive is not None else None,
     )
     return gate(options, {"model": result}, "")
 

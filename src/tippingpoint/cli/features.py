@@ -7,7 +7,7 @@ from typing import Any
 
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, deliver, reporter
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import feature_stability, stability
@@ -45,6 +45,6 @@ def run(options: argparse.Namespace) -> int:
     report = None
     if options.report is not None:
         result = stability(subject.model, subject.x, subject.y, options.risk, **settings)
-        report = reporter(result, features=ranked, model=subject.path, data=options.data)
+        report = rendered_report(options.report, result, features=ranked, model=subject.path, data=options.data)
     deliver(options, f"{ranked}\n\n{ranked.advice()}", ranked.to_json(), report=report)
     return gate(options, ranked.results, "feature")

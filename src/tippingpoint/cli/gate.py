@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Mapping
 
+from tippingpoint.cli.streams import complain
 from tippingpoint.errors import InputError, listed
 from tippingpoint.results import StabilityResult
 
@@ -41,11 +41,11 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
     told = f"the {called}{whose} is {found:.6g}"
     if found >= options.fail_below:
         if not options.quiet:
-            print(f"gate: passed: {told}, not below {options.fail_below:g}.", file=sys.stderr)
+            complain(f"gate: passed: {told}, not below {options.fail_below:g}.")
         return PASSED
     if on == "lower" and found == 0.0 < worst.value:
         told = f"nothing certifies the stability{whose} from below (found: {worst.value:.6g}; --on value judges that)"
-    print(f"gate: failed: {told}, below {options.fail_below:g}.", file=sys.stderr)
+    complain(f"gate: failed: {told}, below {options.fail_below:g}.")
     return FAILED
 
 

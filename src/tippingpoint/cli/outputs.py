@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.cli.files import Writer, write_whole
+from tippingpoint.cli.streams import say, say_json
 from tippingpoint.errors import InputError
 from tippingpoint.results import Comparison, StabilityResult, Sweep
-
-REPORTS = (".html", ".md", ".json")
-"""Endings of reports; they decide what is written."""
+from tippingpoint.show.report import RENDERINGS
+from tippingpoint.show.visible import visible
+from tippingpoint.writing import write_files
 
 FILES = ("json", "report", "sensitive")
 """Options that name files to write."""
@@ -31,38 +32,40 @@ def check_outputs(options: argparse.Namespace) -> None:
         if chosen.get(name) == "-":
             as_file = "q.csv" if name == "sensitive" else "report.html"
             raise InputError(f"--{name} - : only --json can be printed; give a file, as --{name} {as_file}.")
-    if "report" in chosen and Path(chosen["report"]).suffix.lower() not in REPORTS:
-        raise InputError(f"--report {chosen['report']}: a report ends in {', '.join(REPORTS)}; give it one of these endings.")
-    taken: dict[Path, str] = {}
+    if "report" in chosen and Path(chosen["report"]).suffix.lower() not in RENDERINGS:
+        raise InputError(
+            f"--report {chosen['report']}: a report ends in {', '.join(RENDERINGS)}; give it one of these endings."
+        )
+    taken: dict[str, str] = {}
     for name, path in chosen.items():
-        other = taken.setdefault(Path(path).resolve(), name)
+        other = taken.setdefault(os.path.realpath(path), name)
         if other != name:
             raise InputError(f"--{other} and --{name} are both {chosen[other]!r}; give each its own file.")
 
 
 def deliver(
-    options: argparse.Namespace, text: str, stored: str, *, report: Writer | None = None, sensitive: str | None = None
+    options: argparse.Namespace, text: str, stored: str, *, report: str | None = None, sensitive: str | None = None
 ) -> None:
     """Write the files that were asked for, then print; nothing is written where anything fails before."""
-    contents: dict[str, str | Writer] = {}
+    contents: dict[Path, str | bytes] = {}
     if sensitive is not None:
-        contents[options.sensitive] = sensitive
+        contents[Path(options.sensitive)] = sensitive
     if options.json not in (None, "-"):
-        contents[options.json] = stored + "\n"
+        contents[Path(options.json)] = stored + "\n"
     if report is not None:
-        contents[options.report] = report
-    write_whole(contents)
+        contents[Path(options.report)] = report
+    write_files(contents)
     if options.json == "-":
-        print(stored)
+        say_json(options, stored)
     elif not options.quiet:
-        print(text)
+        say(options, text)
         if report is not None:
-            print(f"\nThe report is in {options.report}.")
+            say(options, f"\nThe report is in {visible(options.report)}.")
 
 
-def reporter(result: StabilityResult, **parts: Any) -> Writer:
-    """Whoever writes the report of a result, with what else is known."""
-    return lambda path: result.report(path, **parts)
+def rendered_report(path: str, result: StabilityResult, **parts: Any) -> str:
+    """The report of a result, with what else is known, as the ending of the path wants it."""
+    return RENDERINGS[Path(path).suffix.lower()](result.report_summary(**parts))
 
 
 def comparison_json(compared: Comparison) -> str:

@@ -16,7 +16,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"tippingpoint: {message}; see {self.prog} --help.\n")
+        raise InputError(f"{message}; see {self.prog} --help.")
 
     def options(self) -> dict[str, argparse.Action]:
         """Every long option, by its name."""

@@ -8,8 +8,9 @@ from typing import Any
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.opening import how_to_open
-from tippingpoint.cli.outputs import check_outputs, deliver, reporter
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import compare, feature_stability, served, stability
 
@@ -50,8 +51,8 @@ def run(options: argparse.Namespace) -> int:
     ranked = feature_stability(
         subject.model, x, y, options.risk, **(settings if compared is None else served(subject.model, x, y, settings))
     )
-    page = reporter(result, features=ranked, comparison=compared, model=subject.path, data=options.data)
+    page = rendered_report(options.report, result, features=ranked, comparison=compared, model=subject.path, data=options.data)
     deliver(options, str(result), result.to_json(), report=page)
     if not options.quiet and options.json != "-":
-        print(how_to_open(options.report))
+        say(options, how_to_open(options.report))
     return gate(options, {"model": result}, "")

@@ -6,7 +6,9 @@ import argparse
 import os
 from typing import Any
 
+from tippingpoint.cli.streams import say
 from tippingpoint.errors import InputError
+from tippingpoint.show.visible import visible
 
 EPILOG = """examples:
   tippingpoint reproduce toy-cross-entropy
@@ -86,8 +88,8 @@ def run(options: argparse.Namespace) -> None:
             progress=False if options.quiet else None,
         )
     if not options.quiet:
-        _show(table)
-        print(f"\nPictures, numbers and claims are in {options.out}.")
+        _show(options, table)
+        say(options, f"\nPictures, numbers and claims are in {visible(options.out)}.")
 
 
 def _check_extras() -> None:
@@ -98,7 +100,7 @@ def _check_extras() -> None:
         raise InputError(f"the figures need PyTorch and matplotlib; pip install 'tippingpoint[{','.join(missing)}]'.")
 
 
-def _show(table: Any) -> None:
+def _show(options: argparse.Namespace, table: Any) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -107,4 +109,4 @@ def _show(table: Any) -> None:
         shown.add_column(name)
     for _, row in table.iterrows():
         shown.add_row(*(str(row[name]) for name in ("figure", "claim", "paper", "measured", "verdict")))
-    Console(highlight=False, markup=False).print(shown)
+    Console(file=options.answer, highlight=False, markup=False).print(shown)

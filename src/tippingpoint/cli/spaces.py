@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from tippingpoint.cli.files import read_toml
+from tippingpoint.cli.toml import read_toml
 from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError
 from tippingpoint.space import Space

@@ -64,8 +64,9 @@ def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subje
             raise InputError(f"{source} needs --{needed}; see tippingpoint --help.")
     paths = _paths(options, several=several)
     data = read_table(options.data)
-    for column in filter(None, (options.target, options.weight)):
-        _check_column(options.data, data, column)
+    for column in (options.target, options.weight):
+        if column is not None:
+            _check_column(options.data, data, column)
     stored = _stored(options, paths, data[options.target])
     used = _columns(options, stored, data)
     x, y = data[used], data[options.target]
@@ -74,7 +75,7 @@ def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subje
         search.update(each.search)
     settings = {
         "loss": options.loss,
-        "sample_weight": data[options.weight] if options.weight else None,
+        "sample_weight": data[options.weight] if options.weight is not None else None,
         "space": read_space(options.space, options.frozen, x),
         "scale": options.scale,
         **search,

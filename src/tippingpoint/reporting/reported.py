@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tippingpoint.errors import InputError
 from tippingpoint.evidence import Evidence
+from tippingpoint.writing import write_file
 
 if TYPE_CHECKING:
     from tippingpoint.rankings import FeatureStability
@@ -38,7 +39,7 @@ class Reported(ABC):
         data: str | None = None,
         title: str | None = None,
     ) -> Path:
-        """Write a report that a non-specialist can read; equal inputs give equal bytes.
+        """Write a report that a non-specialist can read, whole or not at all; equal inputs give equal bytes.
 
         Parameters
         ----------
@@ -68,7 +69,7 @@ class Reported(ABC):
         if not target.parent.is_dir():
             raise InputError(f"path={str(path)!r} lies in a folder that is not there; make it first.")
         told = self.report_summary(features=features, comparison=comparison, model=model, data=data, title=title)
-        target.write_bytes(render(told).encode("utf-8", "replace"))
+        write_file(target, render(told))
         return target
 
     def report_summary(

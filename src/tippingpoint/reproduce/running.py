@@ -16,12 +16,17 @@ from tippingpoint.reproduce import FIGURES
 from tippingpoint.reproduce.claims import Claim, rendered, tabulated
 from tippingpoint.reproduce.experiments import Setting
 from tippingpoint.reproduce.figure import Figure, Record
+from tippingpoint.show.visible import csv_text
+from tippingpoint.writing import write_file, write_files
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "torch", "matplotlib")
 """Whose versions are written down."""
 
 DIGITS = "%.8g"
 """How numbers are written to CSV: figures and verdicts are made from what was written, so that they agree with it."""
+
+MANIFEST = "manifest.json"
+"""With what the files of a folder were made; it is there only where all of them are of one run."""
 
 DPI = 80.0
 """Dots an inch of the pictures: small files, sharp enough for a page."""
@@ -59,7 +64,8 @@ def reproduce(
     for name in dict.fromkeys(name for figure in chosen for name in figure.data):
         setting.task(name)  # a file that is missing is missed now, not in an hour
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    _make(folder)
+    (folder / MANIFEST).unlink(missing_ok=True)  # it says of what the rest was made, so it is written when the rest is
     work = [(figure.name, seed) for figure in chosen for seed in range(seeds)]
     found: dict[str, dict[int, Mapping[str, list[Record]]]] = {figure.name: {} for figure in chosen}
     with progress_bar("figures", len(work), show=progress) as tick:
@@ -68,9 +74,9 @@ def reproduce(
             if len(found[name]) == seeds:
                 _write(FIGURES[name], found.pop(name), folder)
             tick(done)
-    manifest = _manifest(chosen, setting, seeds)
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    return redraw(names, folder)
+    table = redraw(names, folder)
+    write_file(folder / MANIFEST, json.dumps(_manifest(chosen, setting, seeds), indent=2) + "\n")
+    return table
 
 
 def redraw(names: Sequence[str], out: str | Path) -> Any:
@@ -78,11 +84,16 @@ def redraw(names: Sequence[str], out: str | Path) -> Any:
     folder = Path(out)
     claims = [claim for figure in _chosen(names) for claim in _redrawn(figure, folder)]
     table = tabulated(claims)
-    table.to_csv(folder / "claims.csv", index=False)
-    (folder / "claims.md").write_text(
-        rendered(table, {figure.name: figure.title for figure in FIGURES.values()}), encoding="utf-8"
-    )
+    page = rendered(table, {figure.name: figure.title for figure in FIGURES.values()})
+    write_files({folder / "claims.csv": csv_text(table), folder / "claims.md": page})
     return table
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError, ValueError):  # the last for a NUL in the name
+        raise InputError(f"{str(folder)!r} is not a folder and cannot be one; give another one to write to.") from None
 
 
 def _chosen(names: Sequence[str]) -> list[Figure]:
@@ -99,7 +110,7 @@ def _write(figure: Figure, by_seed: Mapping[int, Mapping[str, list[Record]]], fo
 
     for kind in dict.fromkeys(kind for tables in by_seed.values() for kind in tables):
         records = [record for seed in sorted(by_seed) for record in by_seed[seed].get(kind, [])]
-        pd.DataFrame(records).to_csv(_path(figure, kind, folder), index=False, float_format=DIGITS)
+        write_file(_path(figure, kind, folder), csv_text(pd.DataFrame(records), float_format=DIGITS))
 
 
 def _redrawn(figure: Figure, folder: Path) -> Sequence[Claim]:

@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tippingpoint.show.visible import visible
+
 WIDTH = 79
 """Columns of a plain terminal."""
 
@@ -54,6 +56,10 @@ def bound(summary: Mapping[str, Any]) -> str:
 
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence."""
+    return visible(_answer(summary))
+
+
+def _answer(summary: Mapping[str, Any]) -> str:
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     what = risk_name(summary["loss"])
     if summary["status"] == "features":
@@ -86,7 +92,7 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
             ("cost", _split(summary, "cost")),
         ]
     said += [("note", note) for note in summary["notes"]]
-    return said
+    return [(label, visible(text)) for label, text in said]
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
@@ -109,7 +115,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
 
 def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 0) -> str:
     """Columns of numbers and words, aligned to the right; the first `left` of them to the left."""
-    cells = [[value if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
+    cells = [[visible(value) if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
     widths = [max(len(name), *(len(row[k]) for row in cells)) if cells else len(name) for k, name in enumerate(columns)]
 
     def line(row: Sequence[str]) -> str:

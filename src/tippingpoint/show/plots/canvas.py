@@ -12,6 +12,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.writing import write_files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +71,7 @@ def axes_on(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
 
 
 def save_figure(figure: Figure | SubFigure, path: str | os.PathLike[str], dpi: float = 150.0) -> tuple[Path, Path]:
-    """The picture as `path.png` and `path.svg`; equal pictures are equal bytes.
+    """The picture as `path.png` and `path.svg`, both or none; equal pictures are equal bytes.
 
     Parameters
     ----------
@@ -93,12 +94,13 @@ def save_figure(figure: Figure | SubFigure, path: str | os.PathLike[str], dpi: f
     if not given.parent.is_dir():
         raise InputError(f"path={str(path)!r} is in a folder that does not exist; make {str(given.parent)!r} first.")
     png, svg = (given.with_name(f"{given.name}.{kind}") for kind in ("png", "svg"))
-    drawn = BytesIO()
+    drawn, small, lines = BytesIO(), BytesIO(), BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi, transparent=False)
     few = Image.open(drawn).convert("RGB").quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    few.save(png, optimize=True, dpi=(dpi, dpi))
+    few.save(small, format="png", optimize=True, dpi=(dpi, dpi))
     with rc_context({"svg.hashsalt": SALT, "svg.fonttype": "path"}):
-        figure.savefig(svg, metadata={"Date": None, "Creator": None})
+        figure.savefig(lines, format="svg", metadata={"Date": None, "Creator": None})
+    write_files({png: small.getvalue(), svg: lines.getvalue()})
     return png, svg
 
 

@@ -1,10 +1,12 @@
-"""HTML, element by element: whatever is not markup already is text, and escaped."""
+"""HTML, element by element: whatever is not markup already is text, and escaped; what would not be seen is made visible."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from tippingpoint.show.visible import visible
 
 
 class Markup(str):
@@ -15,7 +17,7 @@ class Markup(str):
 
 def escaped(value: Any) -> Markup:
     """A value as text of a page."""
-    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+    return value if isinstance(value, Markup) else Markup(html.escape(visible(value)))
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
@@ -48,7 +50,7 @@ def _attribute(key: str, value: Any) -> str:
     if value is None or value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{html.escape(str(value))}"'
+    return f" {name}" if value is True else f' {name}="{html.escape(visible(value))}"'
 
 
 def _flat(children: Iterable[Any]) -> Iterable[Any]:

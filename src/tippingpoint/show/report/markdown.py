@@ -16,9 +16,13 @@ from tippingpoint.show.report.telling import (
     told_population,
 )
 from tippingpoint.show.text import number, percent, risk_name
+from tippingpoint.show.visible import visible
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 """Characters that Markdown or HTML would read as more than themselves."""
+
+OPENING = re.compile(r"^([#+=-]|\d+(?=[.)](\s|$)))")
+"""How a block begins that is more than a paragraph: a heading, a list, a rule; what else begins one is special anywhere."""
 
 SWEPT = 2
 """Every so many settings of a curve are listed."""
@@ -35,7 +39,7 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
         *_rows(summary),
         *_others(summary),
         "## What this does not say",
-        "\n".join(f"- {_text(limit)}" for limit in summary["limits"]),
+        "\n".join(f"- {_paragraph(limit)}" for limit in summary["limits"]),
         "## What this was made from",
         _table(["what", "value"], told_manifest(summary["manifest"])),
     ]
@@ -60,7 +64,7 @@ def _answer(summary: Mapping[str, Any]) -> list[str]:
     ]
     costs = f"That costs as much as {' or as '.join(words['equivalents'])}." if words["equivalents"] else ""
     said = [words["sentence"], costs, words["certificate"], words["sampling"], words["prices"]]
-    return [*(_text(each) for each in said if each), _table(["what", "value"], facts)]
+    return [*(_paragraph(each) for each in said if each), _table(["what", "value"], facts)]
 
 
 def _sweeps(summary: Mapping[str, Any]) -> list[str]:
@@ -119,10 +123,20 @@ def _others(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _table(head: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell if cell == '---' else _text(cell) for cell in line)} |" for line in lines)
+    lines = [[_text(cell) for cell in head], ["---"] * len(head), *([_text(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _paragraph(value: Any) -> str:
+    """A value that begins a block, as a paragraph and nothing else."""
+    text = _text(value)
+    opening = OPENING.match(text)
+    if opening is None:
+        return text
+    end = opening.end()
+    return f"\\{text}" if not opening[1].isdigit() else f"{text[:end]}\\{text[end:]}"
 
 
 def _text(value: Any) -> str:
     """A value on one line, as nothing but itself."""
-    return SPECIAL.sub(r"\\\1", " ".join(str(value).split()))
+    return SPECIAL.sub(r"\\\1", " ".join(visible(value).split()))

@@ -21,6 +21,7 @@ from tippingpoint.show.report.sections import (
     rows_section,
 )
 from tippingpoint.show.report.storing import island
+from tippingpoint.show.visible import visible
 
 SCRIPTS = ("responses.js", "dual.js", "sensitive.js", "drawing.js", "tables.js", "page.js")
 """What the page computes with, in order."""
@@ -92,8 +93,17 @@ def _header(summary: Mapping[str, Any]) -> Markup:
 
 
 def _embedded(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the summary that the page computes with."""
-    return {"live": summary["live"], "rows": {key: value for key, value in summary["rows"].items() if key != "top"}}
+    """The part of the summary that the page computes with, and the rows as it shows them."""
+    return {"live": summary["live"], "rows": {key: _shown(value) for key, value in summary["rows"].items() if key != "top"}}
+
+
+def _shown(value: Any) -> Any:
+    """The same with every text in it visible."""
+    if isinstance(value, Mapping):
+        return {key: _shown(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_shown(each) for each in value]
+    return visible(value) if isinstance(value, str) else value
 
 
 def _asset(name: str) -> str:

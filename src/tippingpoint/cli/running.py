@@ -1,0 +1,115 @@
+"""A command from its words to its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from tippingpoint import __version__
+from tippingpoint.cli import compare, completion, curve, demo, evaluate, features, report, reproduce
+from tippingpoint.cli.config import expanded
+from tippingpoint.cli.faults import NO_READER, exit_code, sentence
+from tippingpoint.cli.interrupts import INTERRUPTED, TOLD
+from tippingpoint.cli.parsing import Parser
+from tippingpoint.cli.streams import answering, complain, furnish_streams, quietly, settle_streams
+from tippingpoint.errors import InputError, OutputError
+from tippingpoint.show.visible import LAYOUT
+
+COMMANDS = (demo, evaluate, features, compare, curve, report, reproduce, completion)
+"""The registry: a new command is a module with `add` and `run`, and a place here; `run` may return an exit code."""
+
+
+def run(words: Sequence[str], *, own: bool) -> int:
+    """Run a command; `own` says whether the process is."""
+    furnish_streams(own=own)
+    code = _ended(words, own=own)
+    settle_streams(own=own)
+    return code
+
+
+def _ended(words: Sequence[str], *, own: bool) -> int:
+    """How the command ended."""
+    try:
+        options = _read(words)
+        return _told() if options is None else _work(options, own=own)
+    except BrokenPipeError:
+        return NO_READER
+    except KeyboardInterrupt:
+        complain(TOLD)
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001  # the command line is where every error ends
+        if "--debug" in words:
+            complain(traceback.format_exc().rstrip(), keep=LAYOUT)
+        complain(f"tippingpoint: {sentence(error)}")
+        return exit_code(error)
+
+
+def _work(options: argparse.Namespace, *, own: bool) -> int:
+    """The work itself."""
+    with answering(own=own) as answer, quietly(options), warnings.catch_warnings():
+        warnings.showwarning = _warn
+        options.answer = answer
+        try:
+            return int(options.run(options) or 0)
+        except SystemExit as end:
+            raise InputError(
+                f"the model's own code ended the program (exit {end.code!r}); let its module do so only where it is run itself."
+            ) from None
+
+
+def _read(words: Sequence[str]) -> argparse.Namespace | None:
+    """The options on the command line and in the file that it names; None where all that was asked for is help, and told."""
+    parser = Parser(
+        prog="tippingpoint",
+        description="How much must the data change before this model breaks?",
+        epilog="Try: tippingpoint demo. Every command has examples: tippingpoint COMMAND --help",
+    )
+    parser.add_argument("--version", action="version", version=f"tippingpoint {__version__}")
+    debug: dict[str, Any] = {"action": "store_true", "help": "show the traceback of an error"}
+    parser.add_argument("--debug", **debug)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add(commands)
+    for each in commands.choices.values():
+        each.add_argument("--debug", default=argparse.SUPPRESS, **debug)
+    _check_words(words)
+    every, tables = expanded(words, commands.choices)
+    _check_words(every)
+    try:
+        return argparse.Namespace(**{**vars(parser.parse_args(every)), **tables})
+    except SystemExit:  # errors are exceptions of ours
+        return None
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """A shell gives no NUL to a command; a file of options, or Python, might."""
+    for word in words:
+        if "\0" in word:
+            raise InputError(f"{word!r} holds the character NUL, which no argument of a command can; leave it out.")
+
+
+def _told() -> int:
+    """The exit code of help: it is fine if it got out."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the help cannot be printed: {error.strerror or error}; print it elsewhere.") from None
+    return 0
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning as a sentence, without the line of our code that gave it."""
+    complain(f"tippingpoint: warning: {' '.join(str(message).split())}")
