@@ -3,7 +3,7 @@ PYTHON ?= python3
 CORE := .venv
 DEV := .venv-dev
 
-.PHONY: demo test bench clean
+.PHONY: demo test trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
@@ -14,6 +14,10 @@ test: $(DEV)/installed
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
 	$(DEV)/bin/pytest -n auto
+
+# Hostile files, faults and extremes by the thousand, in a table; the tests try a few of each.
+trial: $(DEV)/installed
+	OMP_NUM_THREADS=1 $(DEV)/bin/python tests/hostile/trial.py $(or $(COUNT),1000) $(or $(SEED),0)
 
 bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/hinge.py
