@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -110,6 +110,9 @@ def encode(values: Sequence[Any], name: str, categories: Sequence[Any] | None = 
         raise InputError(f"X[{name!r}] holds values that are no categories (they cannot be hashed); drop the column.") from None
     found = plain(distinct)
     listed = in_order(found) if categories is None else plain(categories)
+    odd = next((value for value in listed if not isinstance(value, Hashable)), None)
+    if odd is not None:
+        raise InputError(f"categories[{name!r}] lists {odd!r}, which is no value of a column; list numbers or text.")
     place = {value: k for k, value in enumerate(listed)}
     unknown = [value for value in found if value not in place]
     if unknown:

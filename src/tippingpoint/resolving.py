@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,8 +208,7 @@ class _Resolving:
                 raise InputError(f"direction[{name!r}]={way!r} is not known; use 'up' or 'down'.")
         for name, values in self.said["categories"].items():
             every = _names(f"categories[{name!r}]", values, self.data.names)
-            counts = Counter(map(_hashable(f"categories[{name!r}]"), every))
-            twice = next((value for value, times in counts.items() if times > 1), None)
+            twice = next((value for value, times in Counter(every).items() if times > 1), None)
             if twice is not None:
                 raise InputError(f"categories[{name!r}] lists {twice!r} twice; list every value once.")
         if self.space.outliers not in ("refuse", "keep"):
@@ -378,19 +377,6 @@ def mapping(argument: str, given: Any) -> Mapping[Any, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f"{argument}={given!r} must be a mapping from feature names.")
     return given
-
-
-def _hashable(argument: str) -> Callable[[Any], Any]:
-    """Values as they are; an error for what can be no value of a column."""
-
-    def checked(value: Any) -> Any:
-        try:
-            hash(value)
-        except TypeError:
-            raise InputError(f"{argument} lists {value!r}, which is no value of a column; list numbers or text.") from None
-        return value
-
-    return checked
 
 
 def _names(argument: str, given: Any, example: Sequence[str]) -> list[Any]:
