@@ -8,6 +8,7 @@ import lzma
 import os
 import threading
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,9 @@ import pytest
 import tippingpoint as tp
 from tippingpoint.cli import tables
 from tippingpoint.cli.tables import read_table
+from tippingpoint.frames import read_features
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 TEXT = b"sample,loss,cost\na,0,0\na,1,2\nb,0,0\n"
 
@@ -46,7 +50,7 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
     plain = tmp_path / "runs.csv"
     plain.write_bytes(TEXT)
     expected = read_table(str(plain))
-    for suffix, pack in {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.items():
+    for suffix, pack in PACKERS.items():
         (tmp_path / f"runs.csv{suffix}").write_bytes(pack(TEXT))
         pd.testing.assert_frame_equal(read_table(str(tmp_path / f"runs.csv{suffix}")), expected)
     with zipfile.ZipFile(tmp_path / "runs.csv.zip", "w") as archive:
@@ -63,7 +67,7 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
 def test_a_packed_file_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "FREE", 2**20)
     bomb = b"sample,loss,cost\n" + b"a,0,0\n" * 10**6
-    for suffix, pack in {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.items():
+    for suffix, pack in PACKERS.items():
         path = tmp_path / f"runs.csv{suffix}"
         path.write_bytes(pack(bomb))
         assert f"holds more than {2**20:,} bytes once it is unpacked" in refusal(path)
@@ -132,14 +136,8 @@ def test_switches_by_frequency_weigh_every_category_by_its_share() -> None:
     rng = np.random.default_rng(0)
     jobs = rng.choice(list("abcd"), 400, p=[0.5, 0.3, 0.15, 0.05])
     frame = pd.DataFrame({"job": jobs, "age": rng.normal(size=400)})
-    space = tp.Space(switch={"job": "frequency"}).resolve(*_resolved(frame))
+    space = tp.Space(switch={"job": "frequency"}).resolve(read_features(frame), np.full(400, 1.0 / 400.0))
     shares = pd.Series(jobs).value_counts(normalize=True)
     (menu,) = space.menus
     for k, job in enumerate("abcd"):
         assert menu.cost[(k + 1) % 4, k] == pytest.approx(-np.log(shares[job]))
-
-
-def _resolved(frame: pd.DataFrame) -> tuple[object, ...]:
-    from tippingpoint.frames import read_features
-
-    return read_features(frame), np.full(len(frame), 1.0 / len(frame))
