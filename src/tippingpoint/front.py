@@ -22,6 +22,7 @@ from tippingpoint.rankings import FeatureStability
 from tippingpoint.results import Comparison, StabilityResult
 from tippingpoint.scaling import Scale, in_units
 from tippingpoint.space import Space
+from tippingpoint.witness import Witness
 
 SETTINGS = ("theta1", "theta2", "mix", "budget", "divergence")
 """What a question is asked with; all other options are of the search."""
@@ -66,7 +67,9 @@ def profile(
     search
         For black boxes: `calls=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
         features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
-        where it is not clear what the model returns), `classes=`.
+        where it is not clear what the model returns), `classes=`, `repeats=` (for a model whose answers are noisy, which is
+        refused otherwise: every row is asked about so often, each counts as a call, and the mean is taken). A model that
+        fails in the middle of a search ends it: what it found so far is used, and a note says so.
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
         from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
         a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published
@@ -281,12 +284,15 @@ class Case:
         What may move.
     features, base
         The samples of positive weight, and their weights.
+    witness
+        Of what the data were before the model saw them.
     """
 
     judgement: Judgement
     domain: Domain
     features: Features
     base: FloatArray
+    witness: Witness
 
     def serves(self, search: Mapping[str, Any]) -> bool:
         """Whether the model is searched in a way that knows these options."""
@@ -311,6 +317,8 @@ class Case:
     def ask(self, oracle: Any) -> Profile:
         """A profile of these samples by this oracle."""
         features, judged = self.features, self.judgement
+        if judged.searched:
+            self.witness.check()
         return Profile(oracle, self.base, features.index, judged.label, judged.range, features.backend, features.columns)
 
 
@@ -349,7 +357,9 @@ def _prepared(
         raise InputError(f"space={space!r} must be a tippingpoint.Space, as Space(frozen=['sex']).")
     chosen = space or Space()
     known = encoded_by(model, getattr(data, "columns", ()))
-    features = read_features(data, chosen.read_as(known, data))
+    categories = chosen.read_as(known, data)
+    features = read_features(data, categories)
+    witness = Witness(data, categories, features)
     base = base_weights(sample_weight, len(features.x))
     domain = chosen.resolve(features, base, known)
     rows = np.flatnonzero(base)
@@ -358,7 +368,7 @@ def _prepared(
         features, base = features.take(rows), base[rows]
     of_all = {name: value for name, value in search.items() if name != "calls"}
     judgement = judge(model, features, y, loss, of_all, search.get("calls"))
-    return Case(judgement, in_units(domain, features, base, scale), features, base)
+    return Case(judgement, in_units(domain, features, base, scale), features, base, witness)
 
 
 def _sorted_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
