@@ -347,7 +347,11 @@ def _native_rows(native: Any, rows: IntArray) -> Any:
     import narwhals as nw
 
     frame = nw.from_native(native, eager_only=True, pass_through=True)
-    return frame[rows.tolist(), :].to_native() if isinstance(frame, nw.DataFrame) else native[rows]
+    if not isinstance(frame, nw.DataFrame):
+        return native[rows]
+    taken = frame[rows.tolist(), :]
+    # Of all rows in their order pandas makes no copy, and C code writes into what pandas has marked as read-only.
+    return (taken.clone() if len(rows) == len(native) else taken).to_native()
 
 
 def _repeated_column(name: str, columns: Sequence[str]) -> InputError:

@@ -46,6 +46,7 @@ class Caller:
         self._features = features
         self._batch = batch or BATCH
         self._calls = calls
+        self._answered = False
         self._forms: dict[Hashable, tuple[tuple[int, ...], bool]] = {}
 
     def affords(self, rows: int) -> int:
@@ -75,6 +76,7 @@ class Caller:
         if said.dtype.kind == "f" and not np.isfinite(said).all():
             bad = int(np.argwhere(~np.isfinite(said))[0, 0])
             raise ModelError(f"the model returns {said[bad]} for {self._told(int(rows[bad]), x[bad])}; it must return numbers.")
+        self._answered = True
         return said
 
     def _said(self, method: Method, rows: IntArray, x: FloatArray) -> np.ndarray[Any, Any]:
@@ -98,6 +100,11 @@ class Caller:
         kind, after = type(self._model).__name__, f"after {self.asked:,} calls"
         if self._calls is not None and self.asked + len(rows) >= self._calls:
             return ModelError(f"model={kind} fails {after} ({reason}); find out why, or ask it less often with calls=.")
+        if self._answered and self._fails(method, np.zeros(1, dtype=np.intp), self._features.x[:1]):
+            return ModelError(
+                f"model={kind} fails {after} ({reason}), now also on rows that it answered before; find out why, or ask it less"
+                " often with calls=."
+            )
         low, high = 0, len(rows)
         while high - low > 1:
             middle = (low + high) // 2
@@ -140,9 +147,8 @@ def key(method: Method) -> Hashable:
 
 def numbers(said: np.ndarray[Any, Any]) -> FloatArray:
     """Answers as finite numbers."""
-    if said.dtype.kind not in "biuf":
-        with guarded(lambda _: ModelError(f"the model returns {said.flat[0]!r}; it must return numbers.")):
-            said = np.asarray(said, dtype=float)
-        if not np.isfinite(said).all():
-            raise ModelError("the model returns what is missing; it must return numbers.")
-    return np.asarray(said, dtype=float)
+    with guarded(lambda _: ModelError(f"the model returns {said.flat[0]!r}; it must return numbers.")):
+        found = np.asarray(said, dtype=float)
+    if said.dtype.kind not in "biu" and not np.isfinite(found).all():
+        raise ModelError(f"the model returns {said[~np.isfinite(found)][0]!r}; it must return numbers.")
+    return found
