@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -78,19 +79,28 @@ def test_a_model_that_is_dead_is_not_blamed_on_a_row() -> None:
     assert "on rows that it answered before" in note
 
 
-def test_the_calls_are_a_limit_for_a_model_that_fails_too() -> None:
+def test_a_model_that_answers_nothing_but_the_samples_is_an_error() -> None:
+    x, y = data()
+    thrice = 3 * len(x)  # what it returns, whether it does so again, and the samples themselves
+    with pytest.raises(tp.InputError, match="quota"):
+        asked(after(thrice, raising(RuntimeError("quota"))), x, y)
+
+
+@pytest.mark.parametrize("calls", [500, 1000, 3000, 6000])
+def test_the_calls_are_a_limit_for_a_model_that_fails_too(calls: int) -> None:
     x, y = data()
     rows = 0
 
     def model(given: Any) -> Any:
         nonlocal rows
         rows += len(given)
-        if rows > 4000:
-            raise RuntimeError("quota")
+        if (np.abs(given - x.mean(axis=0)) > np.abs(x - x.mean(axis=0)).max(axis=0)).any():
+            raise RuntimeError("nobody is like that")
         return linear(given)
 
-    assert asked(model, x, y, calls=6000).notes
-    assert rows <= 6000
+    with contextlib.suppress(tp.InputError):  # where it fails before anything is found
+        asked(model, x, y, calls=calls)
+    assert rows <= calls
 
 
 def test_features_found_before_a_model_fails_are_kept() -> None:

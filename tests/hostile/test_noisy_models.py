@@ -58,7 +58,7 @@ NOISY: dict[str, tuple[Callable[[], Any], dict[str, Any], str]] = {
         {"loss": lambda scores, y: np.square(scores - y) + np.random.default_rng().random(len(y)), "output": None},
         "losses differ",
     ),
-    "other rows": (lambda: lambda rows: linear(rows) - linear(rows).mean(), {}, "other rows"),
+    "other rows": (lambda: lambda rows: linear(rows) - linear(rows).mean(), {}, "scores differ by up to"),
 }
 
 

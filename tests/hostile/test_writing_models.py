@@ -106,6 +106,22 @@ def test_a_loss_of_ones_own_may_write_into_what_it_gets() -> None:
     assert np.array_equal(y, labels)
 
 
+def test_targets_that_a_model_holds_and_changes_are_those_that_were_given() -> None:
+    x, labels = data()
+    target = labels.astype(float)
+    wanted = tp.stability(linear, x, target.copy(), 2.0, loss="squared", **PRICES)
+    calls = 0
+
+    def treacherous(rows: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 8:
+            target[:] = 100.0
+        return linear(rows)
+
+    assert tp.stability(treacherous, x, target, 2.0, loss="squared", **PRICES).value == wanted.value
+
+
 def test_an_answer_in_a_buffer_that_is_used_again_is_read_before() -> None:
     x, y = data()
     buffer = np.empty(40)
