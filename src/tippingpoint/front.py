@@ -14,7 +14,7 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, listed
 from tippingpoint.frames import Features, base_weights, read_features, read_vector
 from tippingpoint.losses import Loss
-from tippingpoint.models.judging import Judgement, encoded_by, judge
+from tippingpoint.models.judging import COUNTED, Judgement, encoded_by, judge
 from tippingpoint.prices import resolve_prices
 from tippingpoint.profiles import Profile
 from tippingpoint.progress import progress_bar
@@ -296,14 +296,15 @@ class Case:
 
     def serves(self, search: Mapping[str, Any]) -> bool:
         """Whether the model is searched in a way that knows these options."""
-        return self.judgement.searched and ("calls" not in search or self.judgement.counts_calls)
+        return self.judgement.searched and (self.judgement.counts_calls or not any(name in search for name in COUNTED))
 
     def check_options(self, search: Mapping[str, Any]) -> None:
         """An option that would be ignored is an error."""
         if not search or self.serves(search):
             return
         if self.judgement.searched:
-            raise InputError(f"calls={search['calls']!r} counts the calls of black boxes; this is a network, so leave it out.")
+            name = next(name for name in COUNTED if name in search)
+            raise InputError(f"{name}={search[name]!r} counts the calls of black boxes; this is a network, so leave it out.")
         name = next(iter(search))
         raise InputError(
             f"{name}={search[name]!r} is an option of a search (of networks and black boxes); this model needs none, so leave"
@@ -366,8 +367,8 @@ def _prepared(
     if len(rows) < len(base):
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
-    of_all = {name: value for name, value in search.items() if name != "calls"}
-    judgement = judge(model, features, y, loss, of_all, search.get("calls"))
+    of_all = {name: value for name, value in search.items() if name not in COUNTED}
+    judgement = judge(model, features, y, loss, of_all, {name: search[name] for name in COUNTED if name in search})
     return Case(judgement, in_units(domain, features, base, scale), features, base, witness)
 
 

@@ -79,3 +79,12 @@ def test_a_network_that_works_in_place_is_a_network_like_any_other() -> None:
         assert (found.lower, found.value) == pytest.approx((wanted.lower, wanted.value), rel=1e-9)
         assert found.lower > 0.0, "the layers are known"
         assert np.array_equal(given, kept)
+
+
+def test_repeats_are_for_black_boxes() -> None:
+    x, y = data()
+    module = network(raising(RuntimeError()), 10**9)
+    with pytest.raises(tp.InputError, match="repeats=5 counts the calls of black boxes; this is a network"):
+        tp.profile(module, x, y, repeats=5)
+    both = tp.compare({"network": module, "box": lambda rows: rows @ WORTH}, x, y, 0.35, repeats=2, **PRICES)
+    assert "repeats=2" in both.results["box"].notes[0]
