@@ -121,10 +121,30 @@ class AtomsOracle(TableOracle):
 
 
 class NoisyOracle(AtomsOracle):
-    """The same among noisy answers: of every question it tells what answers give that no search has picked."""
+    """The same among noisy answers: of every question it tells what answers give that no search has picked.
 
-    fresh: FloatArray
-    """The loss of every atom by such an answer; not a number where there is none."""
+    Parameters
+    ----------
+    fresh
+        The loss of every atom by such an answer; not a number where there is none.
+    atoms, losses, domain, certificate, notes, floor, interrupted
+        As of any other.
+    """
+
+    def __init__(
+        self,
+        fresh: FloatArray,
+        atoms: Atoms,
+        losses: FloatArray,
+        domain: Domain,
+        certificate: str,
+        *,
+        notes: tuple[str, ...],
+        floor: Floor | None,
+        interrupted: bool,
+    ) -> None:
+        super().__init__(atoms, losses, domain, certificate, exact=False, notes=notes, floor=floor, interrupted=interrupted)
+        self._fresh = fresh
 
     def tuned(self, problem: Problem) -> NoisyOracle:
         solution = solve(problem)
@@ -139,7 +159,7 @@ class NoisyOracle(AtomsOracle):
         fresh = np.empty(len(q.sample))
         for right, price in enumerate(q.prices):
             here = q.right == bool(right)
-            fresh[here] = self.fresh[self._atom[self._chosen(price)[q.sample[here]]]]
+            fresh[here] = self._fresh[self._atom[self._chosen(price)[q.sample[here]]]]
         if np.isnan(fresh).any():
             return "the calls did not suffice to ask the model afresh where the sensitive distribution is; give more"
         return (

@@ -123,11 +123,10 @@ class Quest:
         searched = f"searched with {asker.spent * noise.repeats:,} calls of the model ({self.reason})"
         how = f"each of {every:,} places tried for every sample" if exact else searched
         notes += (noise.told(),) if noise.repeats > 1 else ()
-        kind = AtomsOracle if fresh is None else NoisyOracle
-        oracle = kind(asker.atoms, asker.losses, domain, how, exact=exact, notes=notes, floor=floor, interrupted=interrupted)
-        if isinstance(oracle, NoisyOracle) and fresh is not None:
-            oracle.fresh = fresh
-        return oracle
+        found = asker.atoms, asker.losses, domain, how
+        if fresh is not None:
+            return NoisyOracle(fresh, *found, notes=notes, floor=floor, interrupted=interrupted)
+        return AtomsOracle(*found, exact=exact, notes=notes, floor=floor, interrupted=interrupted)
 
     def resting(self, domain: Domain, failure: ModelError) -> AtomsOracle:
         """Nothing is found: the model failed at once, but not before other questions were answered."""
