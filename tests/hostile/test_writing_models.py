@@ -160,10 +160,15 @@ def test_what_the_user_does_with_the_data_afterwards_does_not_change_a_profile()
 
 def test_a_picture_leaves_the_result_alone() -> None:
     pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
     x, y = data()
     result = asked(linear, x, y)
     before = result.sensitive.copy()
-    result.plot_sensitive(model=zeroes)
-    assert result.sensitive.equals(before)
-    with pytest.raises(tp.InputError, match=r"picture .*sys\.exit"):
-        result.plot_sensitive(model=lambda _: sys.exit(0))
+    try:
+        result.plot_sensitive(model=zeroes)
+        assert result.sensitive.equals(before)
+        with pytest.raises(tp.InputError, match=r"picture .*sys\.exit"):
+            result.plot_sensitive(model=lambda _: sys.exit(0))
+    finally:
+        pyplot.close("all")
