@@ -160,7 +160,7 @@ def test_what_the_user_does_with_the_data_afterwards_does_not_change_a_profile()
 
 def test_a_picture_leaves_the_result_alone() -> None:
     pytest.importorskip("matplotlib").use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     x, y = data()
     result = asked(linear, x, y)
@@ -171,4 +171,4 @@ def test_a_picture_leaves_the_result_alone() -> None:
         with pytest.raises(tp.InputError, match=r"picture .*sys\.exit"):
             result.plot_sensitive(model=lambda _: sys.exit(0))
     finally:
-        pyplot.close("all")
+        plt.close("all")
