@@ -24,6 +24,10 @@ class UnsupportedError(InputError):
     """What is asked for is well formed, but no oracle serves it; the message names what would."""
 
 
+class ModelError(InputError):
+    """The user's model, or a loss of the user's own, fails, or answers what cannot be read; a search ends with what it has."""
+
+
 class NumericalError(TippingPointError, ArithmeticError):
     """The numbers are too large, too small or too far apart to compute with."""
 

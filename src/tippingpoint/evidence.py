@@ -17,7 +17,8 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import Bootstrap
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution
-from tippingpoint.errors import InputError, UnsupportedError, listed
+from tippingpoint.errors import InputError, TippingPointError, UnsupportedError, listed
+from tippingpoint.foreign import why
 from tippingpoint.frames import build_frame, read_vector
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.show.plots import decision, draw_sensitive
@@ -150,7 +151,13 @@ class Places:
 
         def boundary(points: FloatArray) -> FloatArray:
             grid = dict(zip(chosen, points.T, strict=True))
-            return decide(self._given({name: grid.get(name, self._typical(name)) for name in self._numbers}, len(points)))
+            rows = self._given({name: grid.get(name, self._typical(name)) for name in self._numbers}, len(points))
+            try:
+                return decide(rows)
+            except (TippingPointError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                raise InputError(f"the model fails on points of the picture ({why(error)}); leave model out.") from error
 
         return boundary
 

@@ -75,13 +75,14 @@ class Features:
         return self.take(np.linspace(0, len(self.x) - 1, min(most, len(self.x))).astype(np.intp))
 
     def native_at(self, rows: IntArray, x: FloatArray) -> Any:
-        """These rows as the user's model takes them, with the values of `x` in place of their own."""
+        """These rows as the user's model takes them, with the values of `x` in place of their own; the model may keep them."""
         import narwhals as nw
 
-        taken = _native_rows(self.native, rows)
-        frame = nw.from_native(taken, eager_only=True, pass_through=True)
-        if not isinstance(frame, nw.DataFrame):
+        x = x.copy()  # a model may write into what it is given
+        if isinstance(self.native, np.ndarray):
             return self._array_at(x)
+        taken = _native_rows(self.native, rows)
+        frame = nw.from_native(taken, eager_only=True)
         changed = []
         for j, column in enumerate(self.columns):
             if not np.array_equal(x[:, j], self.x[rows, j], equal_nan=True):
@@ -90,11 +91,9 @@ class Features:
 
     def _array_at(self, x: FloatArray) -> Any:
         """Numbers as an array of the user's shape; categories as the numbers that they are there."""
-        encoded = [j for j, column in enumerate(self.columns) if column.holds == "category"]
-        if encoded:
-            x = x.copy()
-            for j in encoded:
-                x[:, j] = self.columns[j].decoded(x[:, j])
+        for j, column in enumerate(self.columns):
+            if column.holds == "category":
+                x[:, j] = column.decoded(x[:, j])
         return x.reshape(len(x), *self.shape)
 
     def check_numbers(self, columns: IntArray | None = None) -> None:
@@ -185,11 +184,11 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
 
 
 def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
-    """A series, list or array of one dimension."""
+    """A series, list or array of one dimension, as an array that nobody else holds."""
     import narwhals as nw
 
     series = nw.from_native(data, series_only=True, pass_through=True)
-    values = series.to_numpy() if isinstance(series, nw.Series) else _array(data, name)
+    values = np.array(series.to_numpy() if isinstance(series, nw.Series) else _array(data, name))
     if values.ndim != 1:
         raise InputError(f"{name} has shape {values.shape}; give one value a row, as a vector.")
     if length is not None and len(values) != length:
@@ -325,10 +324,9 @@ def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
         raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
     flat = x.reshape(len(x), math.prod(x.shape[1:]))
     numbers, columns = _numbers(flat, "X"), [Column(f"x{j}") for j in range(flat.shape[1])]
-    encoded = [j for j, column in enumerate(columns) if column.name in categories]
-    if encoded:
-        numbers = numbers.copy()
-    for j in encoded:
+    if np.may_share_memory(numbers, x):
+        numbers = numbers.copy()  # as of any other kind of data: what the user does with theirs later is no matter here
+    for j in [j for j, column in enumerate(columns) if column.name in categories]:
         name = columns[j].name
         try:
             numbers[:, j], columns[j] = encode(numbers[:, j].tolist(), name, categories[name])
@@ -349,7 +347,11 @@ def _native_rows(native: Any, rows: IntArray) -> Any:
     import narwhals as nw
 
     frame = nw.from_native(native, eager_only=True, pass_through=True)
-    return frame[rows.tolist(), :].to_native() if isinstance(frame, nw.DataFrame) else native[rows]
+    if not isinstance(frame, nw.DataFrame):
+        return native[rows]
+    taken = frame[rows.tolist(), :]
+    # Of all rows in their order pandas makes no copy, and C code writes into what pandas has marked as read-only.
+    return (taken.clone() if len(rows) == len(native) else taken).to_native()
 
 
 def _repeated_column(name: str, columns: Sequence[str]) -> InputError:

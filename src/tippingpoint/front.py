@@ -14,7 +14,7 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, listed
 from tippingpoint.frames import Features, base_weights, read_features, read_vector
 from tippingpoint.losses import Loss
-from tippingpoint.models.judging import Judgement, encoded_by, judge
+from tippingpoint.models.judging import COUNTED, Judgement, encoded_by, judge
 from tippingpoint.prices import resolve_prices
 from tippingpoint.profiles import Profile
 from tippingpoint.progress import progress_bar
@@ -22,6 +22,7 @@ from tippingpoint.rankings import FeatureStability
 from tippingpoint.results import Comparison, StabilityResult
 from tippingpoint.scaling import Scale, in_units
 from tippingpoint.space import Space
+from tippingpoint.witness import Witness
 
 SETTINGS = ("theta1", "theta2", "mix", "budget", "divergence")
 """What a question is asked with; all other options are of the search."""
@@ -66,7 +67,9 @@ def profile(
     search
         For black boxes: `calls=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
         features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
-        where it is not clear what the model returns), `classes=`.
+        where it is not clear what the model returns), `classes=`, `repeats=` (for a model whose answers are noisy, which is
+        refused otherwise: every row is asked about so often, each counts as a call, and the mean is taken). A model that
+        fails in the middle of a search ends it: what it found so far is used, and a note says so.
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
         from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
         a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published
@@ -281,23 +284,27 @@ class Case:
         What may move.
     features, base
         The samples of positive weight, and their weights.
+    witness
+        Of what the data were before the model saw them.
     """
 
     judgement: Judgement
     domain: Domain
     features: Features
     base: FloatArray
+    witness: Witness
 
     def serves(self, search: Mapping[str, Any]) -> bool:
         """Whether the model is searched in a way that knows these options."""
-        return self.judgement.searched and ("calls" not in search or self.judgement.counts_calls)
+        return self.judgement.searched and (self.judgement.counts_calls or not any(name in search for name in COUNTED))
 
     def check_options(self, search: Mapping[str, Any]) -> None:
         """An option that would be ignored is an error."""
         if not search or self.serves(search):
             return
         if self.judgement.searched:
-            raise InputError(f"calls={search['calls']!r} counts the calls of black boxes; this is a network, so leave it out.")
+            name = next(name for name in COUNTED if name in search)
+            raise InputError(f"{name}={search[name]!r} counts the calls of black boxes; this is a network, so leave it out.")
         name = next(iter(search))
         raise InputError(
             f"{name}={search[name]!r} is an option of a search (of networks and black boxes); this model needs none, so leave"
@@ -311,6 +318,8 @@ class Case:
     def ask(self, oracle: Any) -> Profile:
         """A profile of these samples by this oracle."""
         features, judged = self.features, self.judgement
+        if judged.searched:
+            self.witness.check()
         return Profile(oracle, self.base, features.index, judged.label, judged.range, features.backend, features.columns)
 
 
@@ -349,16 +358,18 @@ def _prepared(
         raise InputError(f"space={space!r} must be a tippingpoint.Space, as Space(frozen=['sex']).")
     chosen = space or Space()
     known = encoded_by(model, getattr(data, "columns", ()))
-    features = read_features(data, chosen.read_as(known, data))
+    categories = chosen.read_as(known, data)
+    features = read_features(data, categories)
+    witness = Witness(data, categories, features)
     base = base_weights(sample_weight, len(features.x))
     domain = chosen.resolve(features, base, known)
     rows = np.flatnonzero(base)
     if len(rows) < len(base):
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
-    of_all = {name: value for name, value in search.items() if name != "calls"}
-    judgement = judge(model, features, y, loss, of_all, search.get("calls"))
-    return Case(judgement, in_units(domain, features, base, scale), features, base)
+    of_all = {name: value for name, value in search.items() if name not in COUNTED}
+    judgement = judge(model, features, y, loss, of_all, {name: search[name] for name in COUNTED if name in search})
+    return Case(judgement, in_units(domain, features, base, scale), features, base, witness)
 
 
 def _sorted_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -379,3 +379,19 @@ def test_a_library_that_files_can_subvert_is_refused(
     (place / "vendor.py").write_text("from torch import nn\nnet = lambda: nn.Linear(3, 1)\n", encoding="utf-8")
     asked = refusal("model.skops") if library == "skops" else refusal("vendor:net", state="weights.pt")
     assert f"{library} {version} can be made to run code by a crafted file" in asked
+
+
+class Leaving:
+    """Ends the program where it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        import sys
+
+        return sys.exit, (0,)
+
+
+def test_a_pickle_that_ends_the_program_is_an_error(place: Path) -> None:
+    import pickle
+
+    (place / "model.pkl").write_bytes(pickle.dumps(Leaving()))
+    assert "it ends the program, by sys.exit(0)" in refusal("model.pkl", trust=True)

@@ -16,7 +16,7 @@ EFFORTS = ("quick", "tight", "none")
 
 SCALES = ("raw", "std", "mad", "iqr")
 
-SEARCH = ("method", "certify", "calls", "seed", "time_limit", "output")
+SEARCH = ("method", "certify", "calls", "repeats", "seed", "time_limit", "output")
 """Options of searches, by the names that the front door knows them by."""
 
 LOADING = ("classes", "state", "trust")
@@ -111,6 +111,9 @@ def add_search(parser: Parser) -> None:
     group.add_argument("--time-limit", metavar="SECONDS", type=number, help="of networks: of proofs (--method exact)")
     group.add_argument(
         "--calls", metavar="ROWS", type=count, help="of black boxes: rows that the model may be asked about, in all"
+    )
+    group.add_argument(
+        "--repeats", metavar="TIMES", type=count, help="of black boxes whose answers are noisy: average so many; each is a call"
     )
     group.add_argument("--output", choices=OUTPUTS, help="of black boxes: what the model returns, where that is not clear")
     group.add_argument("--seed", type=seed, help="of what is drawn; default 0")

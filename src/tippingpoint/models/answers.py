@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.errors import InputError, ModelError, UnsupportedError, listed
+from tippingpoint.foreign import guarded
 from tippingpoint.frames import Features, read_labels, read_numbers, read_vector
 from tippingpoint.losses import Loss, PiecewiseLinear, loss_named
+from tippingpoint.models.calling import Caller, Method, key, numbers
 from tippingpoint.models.labels import class_indices
+from tippingpoint.models.steadiness import check_labels_again, check_numbers, check_numbers_again, trial_rows
 
 if TYPE_CHECKING:
     from tippingpoint.models.blackbox import Options
@@ -24,12 +27,8 @@ OUTPUTS = ("label", "probability", "score", "prediction")
 CERTAIN = 1e-15
 """Probabilities are kept this far from 0 and 1: their logarithms are finite then."""
 
-TRIAL = 256
-"""Rows on which scores are compared with predictions."""
-
-Method = Callable[[Any], Any]
-Called = Callable[[Method, IntArray, FloatArray], Any]
-"""Asks a method of the model about rows at places."""
+LUCK = 6.0
+"""Standard deviations of a noisy score that hardly any answer is off by."""
 
 
 @dataclass(frozen=True)
@@ -57,21 +56,21 @@ class Reading:
 
 
 def read_answers(
-    model: Any, features: Features, y: Any, loss: str | Loss | Callable[..., Any] | None, options: Options, called: Called
+    model: Any, features: Features, y: Any, loss: str | Loss | Callable[..., Any] | None, options: Options, caller: Caller
 ) -> Reading:
-    """The user's loss on the answers of a model."""
+    """The user's loss on the answers of a model that answers the same rows the same, or is averaged."""
     n = len(features.x)
     if callable(loss) and not isinstance(loss, Loss):
-        return _own_loss(model, read_vector(y, "y", n), loss, called)
+        return _own_loss(model, features, read_vector(y, "y", n), loss, caller)
     classes = _classes(model, options)
     chosen = loss_named(loss) if loss is not None else _default_loss(model, y, classes, n, options)
     if chosen.task == "regression":
         if classes is not None and getattr(model, "classes_", None) is not None:
             raise UnsupportedError(f"loss={chosen.label!r} judges regressors but the model is a classifier; use 'zero_one'.")
-        return _regression(model, read_numbers(y, "y", n), chosen, called)
+        return _regression(model, features, read_numbers(y, "y", n), chosen, caller)
     if options.output == "prediction" or (classes is None and _is_regressor(model)):
         raise UnsupportedError(f"loss={chosen.label!r} judges classifiers but the model is a regressor; use 'squared'.")
-    return _Classifier(model, features, y, chosen, classes, options, called).reading()
+    return _Classifier(model, features, y, chosen, classes, options, caller).reading()
 
 
 def _default_loss(model: Any, y: Any, classes: Sequence[Any] | None, n: int, options: Options) -> Loss:
@@ -101,25 +100,39 @@ def _predictor(model: Any) -> Method:
     return model.predict if hasattr(model, "predict") else model  # type: ignore[no-any-return]  # the user's own method
 
 
-def _regression(model: Any, target: FloatArray, loss: Loss, called: Called) -> Reading:
-    def scores(rows: IntArray, x: FloatArray) -> FloatArray:
-        said = np.asarray(called(_predictor(model), rows, x), dtype=float)
+def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, caller: Caller) -> Reading:
+    def predicted(rows: IntArray, x: FloatArray) -> FloatArray:
+        said = caller.averaged(_predictor(model), rows, x)
         if said.ndim == 2 and said.shape[1] != 1:
             raise UnsupportedError(f"the model has {said.shape[1]} outputs; wrap the one you mean in a function.")
-        return np.asarray(target[rows] - said.reshape(len(rows)))
+        return said.reshape(len(rows))
 
+    def scores(rows: IntArray, x: FloatArray) -> FloatArray:
+        return np.asarray(target[rows] - predicted(rows, x))
+
+    check_numbers(lambda rows: predicted(rows, features.x[rows]), len(target), caller, "predictions")
     return Reading(loss, loss.label, loss.range, scores)
 
 
-def _own_loss(model: Any, y: np.ndarray[Any, Any], own: Callable[..., Any], called: Called) -> Reading:
+def _own_loss(model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], caller: Caller) -> Reading:
+    """The loss itself is averaged where answers are: what of it is random, the model or the loss, is then all one."""
     method = next((getattr(model, name) for name in ("predict_proba", "predict") if hasattr(model, name)), model)
 
-    def scores(rows: IntArray, x: FloatArray) -> FloatArray:
-        found = np.asarray(own(called(method, rows, x), y[rows]), dtype=float)
+    def once(rows: IntArray, x: FloatArray) -> FloatArray:
+        said = caller.once(method, rows, x)
+        with guarded(lambda why: ModelError(f"the loss fails on outputs of shape {said.shape} ({why}); mend the function.")):
+            found = np.array(own(said, y[rows]), dtype=float)
         if found.shape != (len(rows),):
-            raise InputError(f"the loss gave shape {found.shape} for {len(rows)} rows; it must return one number a row.")
+            raise ModelError(f"the loss gave shape {found.shape} for {len(rows)} rows; it must return one number a row.")
+        if not np.isfinite(found).all():
+            bad = int(np.flatnonzero(~np.isfinite(found))[0])
+            raise ModelError(f"the loss gave {found[bad]} for row {features.index[int(rows[bad])]!r}; it must return numbers.")
         return found
 
+    def scores(rows: IntArray, x: FloatArray) -> FloatArray:
+        return caller.noise.averaged(lambda: once(rows, x))
+
+    check_numbers(lambda rows: once(rows, features.x[rows]), len(y), caller, "losses")
     name = getattr(own, "__name__", type(own).__name__)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
     return Reading(identity, name, (-math.inf, math.inf), scores)
@@ -136,16 +149,17 @@ class _Classifier:
         loss: Loss,
         classes: Sequence[Any] | None,
         options: Options,
-        called: Called,
+        caller: Caller,
     ) -> None:
         self._model = model
         self._features = features
         self._loss = loss
-        self._called = called
-        self._some = np.linspace(0, len(features.x) - 1, min(TRIAL, len(features.x))).astype(np.intp)
-        self._tried: dict[Method, np.ndarray[Any, Any]] = {}
+        self._caller = caller
+        self._some = trial_rows(len(features.x))
+        self._tried: dict[Hashable, np.ndarray[Any, Any]] = {}
         labels = read_labels(y, "y", len(features.x))
         self._method, self._output = self._chosen(options, labels)
+        self._check_steady(self._method, self._output)
         width = 1 if self._output == "label" else self._width()
         known = classes if classes is not None else (sorted(set(labels.tolist())) if self._output == "label" else None)
         wanted = len(known) if known is not None else max(2, width)
@@ -169,9 +183,30 @@ class _Classifier:
         ways = [("decision_function", "score"), ("predict_proba", "probability")]
         for name, output in reversed(ways) if soft else ways:
             method = getattr(model, name, None)
-            if method is not None and options.output in (None, output) and (soft or self._agrees(method)):
+            if method is None or options.output not in (None, output):
+                continue
+            if soft or self._agrees(method):
                 return method, output
+            self._check_steady(method, output)  # noise alone makes scores and predictions disagree
         return _predictor(model), "label"
+
+    def _check_steady(self, method: Method, output: str) -> None:
+        """Refuse answers that are others when asked again, and labels that would be averaged."""
+        caller = self._caller
+
+        def again(rows: IntArray) -> np.ndarray[Any, Any]:
+            return caller.once(method, rows, self._features.x[rows])
+
+        if output != "label":
+            what = "probabilities" if output == "probability" else "scores"
+            check_numbers_again(lambda rows: numbers(again(rows)), self._some, numbers(self._trial(method)), caller, what)
+        elif caller.noise.repeats == 1:
+            check_labels_again(again, self._some, self._trial(method), caller)
+        else:
+            raise UnsupportedError(
+                f"repeats={caller.noise.repeats} averages scores or probabilities, but the model tells labels, whose majority"
+                " would be another model's answer; pass one with predict_proba or decision_function, or leave repeats out."
+            )
 
     def _guessed(self, function: Method, labels: np.ndarray[Any, Any]) -> str:
         said = self._trial(function)
@@ -190,36 +225,49 @@ class _Classifier:
         if not hasattr(model, "predict"):
             return True
         said = self._trial(model.predict)
-        scored = np.asarray(self._trial(method), dtype=float)
+        noise = self._caller.noise
+        many = noise.repeats > 1
+        scored = self._caller.averaged(method, self._some, self._features.x[self._some]) if many else self._trial(method)
+        scored = numbers(scored)
         classes = list(getattr(model, "classes_", sorted(set(said.tolist()))))
         wide = scored if scored.ndim == 2 and scored.shape[1] > 1 else np.column_stack((-scored.ravel(), scored.ravel()))
         if wide.shape[1] != len(classes):
             return False
         lead = np.sort(wide, axis=1)
-        clear = lead[:, -1] > lead[:, -2]
+        clear = lead[:, -1] - lead[:, -2] > 2.0 * LUCK * noise.single
         best = [classes[k] for k in wide.argmax(axis=1)]
         return all(a == b for a, b, c in zip(said.tolist(), best, clear, strict=True) if c)
 
     def _trial(self, method: Method) -> np.ndarray[Any, Any]:
         """What a method says of some rows; asked once."""
-        if method not in self._tried:
-            self._tried[method] = self._called(method, self._some, self._features.x[self._some])
-        return self._tried[method]
+        if key(method) not in self._tried:
+            self._tried[key(method)] = self._caller.once(method, self._some, self._features.x[self._some])
+        return self._tried[key(method)]
 
     def _width(self) -> int:
         said = self._trial(self._method)
         return 1 if said.ndim == 1 else int(said.shape[1])
 
     def _scores(self, rows: IntArray, x: FloatArray) -> FloatArray:
-        return self._ahead(self._called(self._method, rows, x), self._index[rows])
-
-    def _ahead(self, said: np.ndarray[Any, Any], own: IntArray) -> FloatArray:
-        """By how much the other classes are ahead of the true one."""
         if self._output == "label":
-            place = {label: k for k, label in enumerate(self._classes)}
-            index = np.array([place.get(label, -1) for label in said.tolist()])
-            return np.where(index == own, -1.0, 1.0)
-        scores = np.asarray(said, dtype=float).reshape(len(own), -1)
+            return np.where(self._labelled(self._caller.once(self._method, rows, x)) == self._index[rows], -1.0, 1.0)
+        return self._ahead(self._caller.averaged(self._method, rows, x), self._index[rows])
+
+    def _labelled(self, said: np.ndarray[Any, Any]) -> IntArray:
+        """The places of labels among the classes."""
+        place = {label: k for k, label in enumerate(self._classes)}
+        try:
+            return np.array([place[label] for label in said.ravel().tolist()], dtype=np.intp)
+        except (KeyError, TypeError):
+            odd = next(label for label in said.ravel().tolist() if not (isinstance(label, Hashable) and label in place))
+            raise ModelError(
+                f"the model returns the label {odd!r}, which is none of {listed(self._classes)}; name all that it may return as"
+                " classes=[...]."
+            ) from None
+
+    def _ahead(self, said: FloatArray, own: IntArray) -> FloatArray:
+        """By how much the other classes are ahead of the true one."""
+        scores = said.reshape(len(own), -1)
         if self._output == "probability":
             return self._odds(scores, own)
         if scores.shape[1] == 1:

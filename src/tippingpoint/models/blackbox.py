@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.domain import Domain
-from tippingpoint.errors import InputError
+from tippingpoint.errors import InputError, ModelError
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
 from tippingpoint.models.answers import OUTPUTS, read_answers
+from tippingpoint.models.calling import Caller
 from tippingpoint.models.judging import Judgement
 from tippingpoint.models.trees import breakpoints
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.oracles.blackbox.run import Quest
-
-BATCH = 2**16
-"""Rows that a model is asked about at once, unless the user says how many."""
 
 SERVED = (
     "linear models and pipelines of scikit-learn, (coef, intercept), PyTorch modules, anything with predict, predict_proba or"
@@ -50,6 +44,8 @@ class Options:
         What the model returns, where that is not clear: "label", "probability", "score" or "prediction".
     classes
         Labels in the order of the model's outputs.
+    repeats
+        Calls for every row, of which the mean is taken: for models whose answers are noisy. Each counts.
     """
 
     calls: int | None = None
@@ -58,6 +54,7 @@ class Options:
     progress: bool | None = None
     output: str | None = None
     classes: Sequence[Any] | None = None
+    repeats: int = 1
 
     @classmethod
     def read(cls, given: Mapping[str, Any], samples: int) -> Options:
@@ -66,9 +63,9 @@ class Options:
             if name not in known:
                 raise InputError(f"{name}={given[name]!r} is not an option of black boxes; they are {', '.join(known)}.")
         options = cls(**given)
-        for name, least in {"calls": samples, "seed": 0, "batch": 1}.items():
+        for name, least in {"calls": samples, "seed": 0, "batch": 1, "repeats": 1}.items():
             value = getattr(options, name)
-            if not (isinstance(value, Integral) and int(value) >= least) and not (name != "seed" and value is None):
+            if not (isinstance(value, Integral) and int(value) >= least) and not (name in ("calls", "batch") and value is None):
                 told = f", at least one call for each of the {samples} rows" if name == "calls" else f", {least} or more"
                 raise InputError(f"{name}={value!r} must be a whole number{told}.")
         if options.output not in (None, *OUTPUTS):
@@ -95,12 +92,14 @@ class BlackBoxJudgement(Judgement):
     ) -> None:
         if not (callable(model) or any(hasattr(model, name) for name in ("predict", "predict_proba", "decision_function"))):
             raise InputError(f"model={type(model).__name__} is not served; these are: {SERVED}.")
-        self._options = Options.read(given, len(features.x))
+        self._options = options = Options.read(given, len(features.x))
         self._features = features
         self._model = model
-        self._asked = 0
-        reading = read_answers(model, features, y, loss, self._options, self._called)
+        self._caller = Caller(model, features, options.batch, options.calls, options.repeats)
+        reading = read_answers(model, features, y, loss, options, self._caller)
         self.label, self.range = reading.label, reading.range
+        self._calls = self._left()
+        self._answered = False
         self._quest = Quest(
             reading.scores,
             features.x,
@@ -108,82 +107,47 @@ class BlackBoxJudgement(Judgement):
             reading.graded,
             reading.labels,
             reason,
-            self._left(),
-            self._options.seed,
-            self._options.progress,
+            self._caller.noise,
+            options.seed,
+            options.progress,
         )
 
     def oracle(self, domain: Domain) -> Oracle:
         breaks = breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
-        return self._quest.oracle(domain, breaks)
+        try:
+            found = self._quest.oracle(domain, breaks, calls=self._calls)
+        except ModelError as failure:
+            if not self._answered:
+                raise
+            return self._quest.resting(domain, failure)
+        self._answered = True
+        return found
 
     def shared(self, parts: int) -> Judgement:
-        left, rows = self._quest.calls, len(self._features.x)
+        left, each = self._calls, len(self._features.x) * self._options.repeats
         if left is None:
             return self
-        if left // parts < rows:
+        if left // parts < each:
             raise InputError(
-                f"calls={self._options.calls} is too small for {parts} features: each takes a call for every one of the"
-                f" {rows} rows at least; give {self._asked + parts * rows} or more, or ask about fewer features."
+                f"calls={self._options.calls} is too small for {parts} features: each takes {self._takes} for every one of the"
+                f" {len(self._features.x)} rows at least; give {self._caller.asked + parts * each} or more, or ask about fewer"
+                " features."
             )
         other = copy.copy(self)
-        other._quest = replace(self._quest, calls=left // parts)  # noqa: SLF001  # a copy of itself
+        other._calls = left // parts  # noqa: SLF001  # a copy of itself
         return other
+
+    @property
+    def _takes(self) -> str:
+        return "a call" if self._options.repeats == 1 else f"{self._options.repeats} calls"
 
     def _left(self) -> int | None:
         """What is left of the calls once it is known what the model returns."""
-        calls, rows = self._options.calls, len(self._features.x)
-        if calls is not None and calls < self._asked + rows:
+        calls, rows, asked = self._options.calls, len(self._features.x), self._caller.asked
+        least = asked + rows * self._options.repeats
+        if calls is not None and calls < least:
             raise InputError(
-                f"calls={calls} is too small: it took {self._asked} calls to see what the model returns, and each of the"
-                f" {rows} rows takes one; give {self._asked + rows} or more."
+                f"calls={calls} is too small: it took {asked} calls to see what the model returns, and each of the {rows} rows"
+                f" takes {self._takes}; give {least} or more."
             )
-        return None if calls is None else calls - self._asked
-
-    def _called(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> Any:
-        """What the model says of these rows at these places, batch by batch."""
-        self._asked += len(rows)
-        parts = blocks(len(rows), self._options.batch or BATCH)
-        return np.concatenate([self._call(method, rows[part], x[part]) for part in parts])
-
-    def _call(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray) -> np.ndarray[Any, Any]:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # such as names given or missing, or categories that an encoder ignores
-                said = np.asarray(method(self._features.native_at(rows, x)))
-        except Exception as error:
-            raise self._failed(method, rows, x, error) from error
-        if said.ndim not in (1, 2) or len(said) != len(rows):
-            raise InputError(
-                f"the model returns shape {said.shape} for {len(rows)} rows; it must return one value, or one row of scores,"
-                " for each."
-            )
-        if said.dtype.kind == "f" and not np.isfinite(said).all():
-            bad = int(np.argwhere(~np.isfinite(said))[0, 0])
-            raise InputError(f"the model returns {said[bad]} for {self._told(int(rows[bad]), x[bad])}; it must return numbers.")
-        return said
-
-    def _failed(self, method: Callable[[Any], Any], rows: IntArray, x: FloatArray, error: Exception) -> InputError:
-        """An error that names the first row on which the model fails, found by halving."""
-        low, high = 0, len(rows)
-        while high - low > 1:
-            middle = (low + high) // 2
-            try:
-                method(self._features.native_at(rows[low:middle], x[low:middle]))
-            except Exception:  # noqa: BLE001  # whatever it is, it is in this half
-                high = middle
-            else:
-                low = middle
-        why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        told = self._told(int(rows[low]), x[low])
-        return InputError(
-            f"model={type(self._model).__name__} fails on {told} ({why}); restrict what may move with a Space, or pass the"
-            " columns it was fitted on."
-        )
-
-    def _told(self, row: int, x: FloatArray) -> str:
-        """A row, and what of it was changed."""
-        features = self._features
-        changed = [j for j in range(len(x)) if not (x[j] == features.x[row, j] or np.isnan(x[j]))]
-        moved = ", ".join(f"{features.names[j]}={features.columns[j].label(float(x[j]))}" for j in changed[:3])
-        return f"row {features.index[row]!r}" + (f" with {moved}" if moved else "")
+        return None if calls is None else calls - asked

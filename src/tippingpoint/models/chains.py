@@ -10,6 +10,8 @@ import torch
 from torch import nn
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.errors import ModelError
+from tippingpoint.foreign import guarded
 from tippingpoint.oracles.network.gates import HiddenLayer
 from tippingpoint.oracles.network.layers import plain
 
@@ -49,9 +51,9 @@ def chain(module: nn.Module, inputs: torch.Tensor) -> nn.Sequential | None:
         return None
     sequence = nn.Sequential(*layers)
     try:
-        with torch.no_grad():
-            wanted, found = module(inputs), sequence(inputs)
-    except Exception:  # noqa: BLE001  # whatever goes wrong here, it is not a chain
+        with guarded(ModelError), torch.no_grad():
+            wanted, found = module(inputs.clone()), sequence(inputs.clone())  # layers may work in place
+    except ModelError:  # whatever goes wrong here, it is not a chain
         return None
     if wanted.numel() != found.numel():
         return None
@@ -82,8 +84,9 @@ def _traced(module: nn.Module) -> list[nn.Module] | None:
     from torch import fx
 
     try:
-        graph = fx.Tracer().trace(module)
-    except Exception:  # noqa: BLE001  # control flow, or anything else that cannot be traced
+        with guarded(ModelError):
+            graph = fx.Tracer().trace(module)
+    except ModelError:  # control flow, or anything else that cannot be traced
         return None
     layers, last = list[nn.Module](), None
     for node in graph.nodes:

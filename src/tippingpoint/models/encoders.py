@@ -14,7 +14,8 @@ import numpy as np
 
 from tippingpoint.columns import plain
 from tippingpoint.core.arrays import BoolArray, FloatArray
-from tippingpoint.errors import InputError
+from tippingpoint.errors import InputError, ModelError
+from tippingpoint.foreign import guarded
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, imputed_columns, positions
 
@@ -132,8 +133,9 @@ def stumbling_block(steps: Any, features: Features) -> str:
 
 def _fails(steps: Any, features: Features, like: int, row: FloatArray) -> bool:
     try:
-        _transformed(steps, features, like, row[None])
-    except Exception:  # noqa: BLE001  # whatever a user's pipeline raises
+        with guarded(ModelError):
+            _transformed(steps, features, like, row[None])
+    except ModelError:
         return True
     return False
 

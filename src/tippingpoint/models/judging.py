@@ -55,8 +55,14 @@ class Judgement(ABC):
         return self.oracle(domain)
 
 
-def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], calls: int | None = None) -> Judgement:
-    """The judgement of this model by this loss; `calls` is for those who count them, and only for them."""
+COUNTED = ("calls", "repeats")
+"""Options of a search that counts the calls of the model; others do without."""
+
+
+def judge(
+    model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], counted: Mapping[str, Any] | None = None
+) -> Judgement:
+    """The judgement of this model by this loss; `counted` is for those who count calls, and only for them."""
     model = _unwrapped(model)
     steps, last = _steps(model)
     if offers_module(last, loss):
@@ -69,10 +75,10 @@ def judge(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str
         if module is not None:
             return NetworkJudgement(module, features, y, loss, search)
         model = asked(steps, last)
-    return _of_table(model, features, y, loss, search, calls)
+    return _of_table(model, features, y, loss, {**search, **(counted or {})})
 
 
-def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any], calls: int | None) -> Judgement:
+def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping[str, Any]) -> Judgement:
     """The judgement of a model of rows and columns: exact where it is linear, asked where it is not."""
     of_features = isinstance(loss, PiecewiseLinear) and loss.of_features
     if model is None and not of_features:
@@ -95,8 +101,7 @@ def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping
             reason = f"the {chosen.label} loss of {len(linear.coef)} classes has no closed form"
     from tippingpoint.models.blackbox import BlackBoxJudgement
 
-    given = dict(search) if calls is None else {**search, "calls": calls}
-    return BlackBoxJudgement(model, features, y, loss, given, reason)
+    return BlackBoxJudgement(model, features, y, loss, search, reason)
 
 
 def _steps(model: Any) -> tuple[Any, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.foreign import guarded, why
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, fold
 from tippingpoint.models.encoders import contributions, stumbling_block
@@ -23,9 +23,6 @@ TRIAL_ROWS = 64
 
 TRIAL_TOLERANCE = 1e-6
 """Relative difference of scores that a faithful copy may show (float32 coefficients reach 1e-7)."""
-
-TOLD = 300
-"""Letters of another library's error that are passed on; some print the data."""
 
 
 @dataclass(frozen=True)
@@ -162,31 +159,29 @@ def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatA
     """The model with what every category contributes, as its own preprocessing says."""
     try:
         constant, tables, missing = contributions(model[:-1], beta, linear.coef, features)
-    except InputError:
+    except (InputError, KeyboardInterrupt):
         raise
-    except Exception as error:
-        told = f"model={type(model).__name__} fails on {stumbling_block(model[:-1], features)} ({_why(error)})"
+    except BaseException as error:
+        told = f"model={type(model).__name__} fails on {stumbling_block(model[:-1], features)} ({why(error)})"
         raise InputError(f"{told}; pass the columns it was fitted on, and values that it knows.") from error
     coef = linear.coef.copy()
     coef[:, list(tables)] = 0.0
     return replace(linear, coef=coef, intercept=constant + bias, tables=tables, missing=missing)
 
 
-def _why(error: Exception) -> str:
-    return textwrap.shorten(str(error), TOLD, placeholder=" …").rstrip(".")
-
-
 def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
     """Refuse a model that is not the linear function its attributes suggest (a link function, another kernel, a vote)."""
     kind, trial = type(model).__name__, features.spread(TRIAL_ROWS)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as names given or missing: the numbers below decide
-            said = np.asarray(model.predict(trial.native)).ravel().tolist()
-            scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
-    except Exception as error:
+    everyone = np.arange(len(trial.x))
+
+    def failed(reason: str) -> InputError:
         features.check_numbers(np.array([j for j in range(len(features.columns)) if j not in linear.tables], dtype=np.intp))
-        raise InputError(f"model={kind} fails on rows of X ({_why(error)}); pass the columns it was fitted on.") from error
+        return InputError(f"model={kind} fails on rows of X ({reason}); pass the columns it was fitted on.")
+
+    with guarded(failed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as names given or missing: the numbers below decide
+        said = np.asarray(model.predict(trial.take(everyone).native)).ravel().tolist()
+        scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
     ours, theirs = linear.values(trial.x), scored.reshape(len(trial.x), -1)
     noise = TRIAL_TOLERANCE * np.column_stack([score.size(trial.x) for score in linear.scores])
     faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())

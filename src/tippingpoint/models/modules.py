@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from tippingpoint.errors import InputError
+from tippingpoint.foreign import guarded
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, fold
 from tippingpoint.oracles.network.scores import input_dtype
@@ -18,7 +20,8 @@ def folded(steps: Any, module: nn.Module, features: Features) -> nn.Module | Non
     """One module of the raw columns: an affine layer in front of the user's; None where the preprocessing is anything else."""
     if features.missing.any() or any(column.holds == "category" for column in features.columns):
         return None
-    width = np.asarray(steps.transform(features.spread(1).native)).shape[1]
+    with guarded(lambda why: InputError(f"the steps in front of the module fail on X ({why}); pass the columns they take.")):
+        width = np.asarray(steps.transform(features.spread(1).native)).shape[1]
     try:
         weight, bias = fold([step for _, step in steps.steps], np.eye(width), np.zeros(width), features.names)
     except NotAffineError:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, OutputWarning, UnsupportedError
+from tippingpoint.foreign import guarded
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
 from tippingpoint.models.chains import chain, hidden_layer
@@ -23,6 +24,7 @@ from tippingpoint.models.judging import Judgement
 from tippingpoint.models.outputs import Reading, UserLoss, Way, check_logits, read_outputs
 from tippingpoint.models.search import EFFORTS, Search
 from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.blackbox.noise import Noise
 from tippingpoint.oracles.blackbox.run import Quest
 from tippingpoint.oracles.network.certificates import reason, shells
 from tippingpoint.oracles.network.certifying import DistanceCertifier, GateCertifier, Slopes, SteepnessCertifier
@@ -138,7 +140,7 @@ class NetworkJudgement(Judgement):
         found = np.empty(len(rows))
         with torch.no_grad():
             for part in blocks(len(rows), self._search.batch or self._rest.batch):
-                inputs = torch.from_numpy(places[part]).to(self._device, input_dtype(self._module))
+                inputs = torch.tensor(places[part], dtype=input_dtype(self._module), device=self._device)  # a copy of it
                 found[part] = self._rest.ask(inputs.reshape(-1, *self._features.shape), rows[part]).double().cpu().numpy()
         return found
 
@@ -152,7 +154,7 @@ class NetworkJudgement(Judgement):
             )
 
         reason = "a network in a space of categories or whole numbers"
-        quest = Quest(self._scored, x, reading.loss, True, reading.kin, reason, None, search.seed, search.progress)  # noqa: FBT003
+        quest = Quest(self._scored, x, reading.loss, True, reading.kin, reason, Noise(), search.seed, search.progress)  # noqa: FBT003
         now = self._rest.values(np.arange(len(x)), self._rest.none(np.arange(len(x))))
         setting = Setting(self._rest, reading.loss, now, domain.names, domain.unit)
         # What bounds the space in which everything moves freely bounds this one.
@@ -299,7 +301,7 @@ def _check_range(
     """Warn where one score of a classifier looks like a probability, and the layers do not tell."""
     if reading.loss.task != "classification" or not reading.ways or layers is not None or reading.rivals:
         return
-    with torch.no_grad():
+    with guarded(lambda why: InputError(f"the module fails when asked again ({why}).")), torch.no_grad():
         scores = module(_tensor(features, device, module, TRIAL_ROWS))
     if scores.numel() >= FEW_SCORES and bool(((scores >= 0.0) & (scores <= 1.0)).all()):
         warnings.warn(
@@ -344,12 +346,9 @@ def _tensor(features: Features, device: torch.device, module: nn.Module, rows: i
 def _trial(module: nn.Module, features: Features, device: torch.device) -> int:
     """How many outputs the module has, from a few rows; or an error that says what it did instead."""
     inputs = _tensor(features, device, module, TRIAL_ROWS)
-    try:
-        with torch.no_grad():
-            output = module(inputs)
-    except Exception as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"the module fails on X as a float tensor of shape {tuple(inputs.shape)}: {told}") from error
+    shape = tuple(inputs.shape)
+    with guarded(lambda why: InputError(f"the module fails on X as a float tensor of shape {shape}: {why}.")), torch.no_grad():
+        output = module(inputs)
     if not isinstance(output, Tensor):
         raise InputError(f"the module returns a {type(output).__name__}; it must return one tensor, its logits or predictions.")
     if output.ndim not in (1, 2) or len(output) != len(inputs) or output.shape[-1] == 0:

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.errors import InputError, ModelError, UnsupportedError
+from tippingpoint.foreign import guarded
 from tippingpoint.frames import read_labels, read_numbers, read_vector
 from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named
 from tippingpoint.models.labels import class_indices
@@ -97,14 +98,11 @@ def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> R
     target = torch.as_tensor(y.astype(np.float32) if y.dtype.kind == "f" else y.astype(np.int64)).to(device)
 
     def pushed(output: Tensor, rows: IntArray) -> Tensor:
-        try:
+        with guarded(lambda why: ModelError(f"the loss fails on outputs of shape {tuple(output.shape)}: {why}.")):
             per_sample = own(output, target[torch.as_tensor(rows, device=device)])
-        except Exception as error:
-            told = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise InputError(f"the loss fails on outputs of shape {tuple(output.shape)}: {told}") from error
         if not isinstance(per_sample, Tensor) or per_sample.shape != (len(rows),):
             shape = tuple(per_sample.shape) if isinstance(per_sample, Tensor) else type(per_sample).__name__
-            raise InputError(
+            raise ModelError(
                 f"the loss gave {shape} for {len(rows)} rows; it must return one number a row, as with reduction='none'."
             )
         return per_sample

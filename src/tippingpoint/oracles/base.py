@@ -11,7 +11,17 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.dual import Solution
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
-from tippingpoint.errors import UnsupportedError
+from tippingpoint.errors import ModelError, UnsupportedError
+
+INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
+
+
+def failed(failure: ModelError, calls: int) -> str:
+    """In words, for a result: the model failed, and what its value is then worth."""
+    return (
+        f"the search ended after {calls:,} calls because the model failed: {str(failure).rstrip('.')}; what had been found by"
+        " then still gives an upper bound, but a looser one"
+    )
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,9 @@ class Oracle(ABC):
 
     unit: str
     """In words: what the square root of a cost measures; "cost" where it measures nothing."""
+
+    interrupted: bool = False
+    """Whether a search ended before it was done: at the keyboard, or because the model failed."""
 
     @property
     @abstractmethod

@@ -214,9 +214,9 @@ def reading(path: object, kind: str) -> Iterator[None]:
     """Another library's error, whatever it is, as a sentence about the file."""
     try:
         yield
-    except (TippingPointError, OSError):
+    except (TippingPointError, OSError, KeyboardInterrupt, GeneratorExit):
         raise
-    except Exception as error:
+    except BaseException as error:  # a sys.exit of code that the file brings too
         raise InputError(
             f"{path} cannot be read as {kind} ({told(error)}); it is damaged, cut off, or of another version: save it again."
         ) from error

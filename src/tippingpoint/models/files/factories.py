@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError, TippingPointError
+from tippingpoint.foreign import guarded, why
 from tippingpoint.models.files.archives import packed, unpacked
 from tippingpoint.models.files.base import Content, Loading, Stored, check_version, library, told
 from tippingpoint.models.files.skops import named_columns
@@ -39,14 +40,18 @@ def build(name: str, loading: Loading) -> Stored:
         raise InputError(f"{name}: there is no module {error.name!r}; install it, or run where it is.") from error
     except AttributeError as error:
         raise InputError(f"{name}: {told(error)}; name a function of the module that returns the model.") from error
-    except Exception as error:
-        raise InputError(f"{name}: importing {module} fails ({told(error)}); it must import without arguments.") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a sys.exit of the module's too
+        raise InputError(f"{name}: importing {module} fails ({_told(error)}); it must import without arguments.") from error
     if not callable(factory):
         raise InputError(f"{name} is a {type(factory).__name__}; name a function without arguments that returns the model.")
     try:
         model = factory()
-    except Exception as error:
-        raise InputError(f"{name}() fails ({told(error)}); it must return the model, without arguments.") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InputError(f"{name}() fails ({_told(error)}); it must return the model, without arguments.") from error
     if loading.state is not None:
         _restore(name, model, loading.state)
     is_module = "torch" in sys.modules and isinstance(model, sys.modules["torch"].nn.Module)
@@ -69,9 +74,9 @@ def _restore(name: str, model: Any, state: str) -> None:
     check_version(torch, OLDEST, state)
     try:
         weights = torch.load(packed(unpacked(content)), map_location="cpu", weights_only=True)
-    except TippingPointError:
+    except (KeyboardInterrupt, TippingPointError):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise InputError(
             f"{state} holds more than weights, which is not loaded; torch.save(module.state_dict(), ...) writes what is."
         ) from error
@@ -79,19 +84,23 @@ def _restore(name: str, model: Any, state: str) -> None:
         raise InputError(f"{state} holds a {type(weights).__name__}; torch.save(module.state_dict(), ...) writes a state dict.")
     try:
         model.load_state_dict(weights)
-    except Exception as error:
-        lines = " ".join(str(error).split())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(
-            f"{state} does not fit what {name} returns ({lines[:TOLD]}); give the weights of that module."
+            f"{state} does not fit what {name} returns ({why(error)}); give the weights of that module."
         ) from error
-    model.eval()
+    with guarded(lambda reason: InputError(f"{name} returns a module whose eval() fails ({reason}); mend it.")):
+        model.eval()
 
 
 OLDEST = (2, 6)
 """The first version of PyTorch that loads weights without known ways to run code (CVE-2025-32434)."""
 
-TOLD = 300
-"""Letters of PyTorch's list of what does not fit that are passed on."""
+
+def _told(error: BaseException) -> str:
+    """The kind of an error and what it says; of a `sys.exit`, that it is one."""
+    return why(error) if isinstance(error, SystemExit) else told(error)
 
 
 @contextmanager

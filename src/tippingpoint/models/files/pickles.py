@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tippingpoint.errors import InputError
-from tippingpoint.models.files.base import Content, Format, Loading, Stored, told
+from tippingpoint.foreign import guarded
+from tippingpoint.models.files.base import Content, Format, Loading, Stored
 from tippingpoint.models.files.skops import named_columns
 
 BINARY = re.compile(rb"\x80[\x02-\x05]")
@@ -44,14 +45,16 @@ def load(content: Content, loading: Loading) -> Stored:
     loading.check_trust(path, "a pickle (skops saves models without)")
     import joblib
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions that differ: a model that cannot be used says so when it is asked
-            model = joblib.load(path)
-    except Exception as error:
-        raise InputError(
-            f"{path} cannot be unpickled here ({told(error)}); install what it was made with, or save the model with skops."
-        ) from error
+    with (
+        guarded(
+            lambda reason: InputError(
+                f"{path} cannot be unpickled here ({reason}); install what it was made with, or save the model with skops."
+            )
+        ),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of versions that differ: a model that cannot be used says so when it is asked
+        model = joblib.load(path)
     return Stored(model, named_columns(model))
 
 

@@ -40,6 +40,8 @@ class Asker:
         Rows that the model may be asked about.
     tick
         Told how many of them are spent.
+    spent, answered
+        Rows that the model was asked about, those where the samples are among them; and those elsewhere that it answered.
     """
 
     scores: Scores
@@ -51,6 +53,7 @@ class Asker:
     budget: int
     tick: Tick
     spent: int = 0
+    answered: int = 0
     losses: FloatArray = field(init=False)
     atoms: Atoms = field(init=False)
 
@@ -90,7 +93,13 @@ class Asker:
             return found
         self.spent += len(asked)
         found[asked] = self.scores(rows[asked], places[asked])
+        self.answered += len(asked)
         lift = self.loss.value(found[asked]) - self.losses[rows[asked]]
         self.atoms.add(rows[asked], lift, cost[asked], places[asked])
         self.tick(self.spent)
         return found
+
+    def ask_again(self, rows: IntArray, places: FloatArray) -> FloatArray:
+        """The losses at places that are known, by another answer; nothing of it is remembered."""
+        self.spent += len(rows)
+        return self.loss.value(self.scores(rows, places))

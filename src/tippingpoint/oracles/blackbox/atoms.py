@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.dual import Solution, Status
+from tippingpoint.core.arrays import FloatArray, IntArray, total
+from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.problem import Problem
+from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
 from tippingpoint.domain import Domain
 from tippingpoint.oracles.base import Certificate
 from tippingpoint.oracles.table import TableOracle
@@ -79,6 +81,8 @@ class AtomsOracle(TableOracle):
         What a careful reader should know.
     floor
         Who bounds the stability from below, where anybody does.
+    interrupted
+        Whether the search ended before it was done.
     """
 
     def __init__(
@@ -91,12 +95,14 @@ class AtomsOracle(TableOracle):
         exact: bool,
         notes: tuple[str, ...] = (),
         floor: Floor | None = None,
+        interrupted: bool = False,
     ) -> None:
         sample, lift, cost, places = atoms.kept()
         super().__init__(sample, losses[sample] + lift, cost, dict(zip(domain.names, places.T, strict=True)))
         self.exact = exact
         self.certificate = certificate
         self.unit = domain.unit
+        self.interrupted = interrupted
         self._notes = notes
         self._floor = floor
 
@@ -112,3 +118,51 @@ class AtomsOracle(TableOracle):
         if self._floor is not None and solution.status is not Status.ALREADY:
             return self._floor(problem, solution)
         return Certificate(0.0, f"not certified: {self.certificate}")
+
+
+class NoisyOracle(AtomsOracle):
+    """The same among noisy answers: of every question it tells what answers give that no search has picked.
+
+    Parameters
+    ----------
+    fresh
+        The loss of every atom by such an answer; not a number where there is none.
+    atoms, losses, domain, certificate, notes, floor, interrupted
+        As of any other.
+    """
+
+    def __init__(
+        self,
+        fresh: FloatArray,
+        atoms: Atoms,
+        losses: FloatArray,
+        domain: Domain,
+        certificate: str,
+        *,
+        notes: tuple[str, ...],
+        floor: Floor | None,
+        interrupted: bool,
+    ) -> None:
+        super().__init__(atoms, losses, domain, certificate, exact=False, notes=notes, floor=floor, interrupted=interrupted)
+        self._fresh = fresh
+
+    def tuned(self, problem: Problem) -> NoisyOracle:
+        solution = solve(problem)
+        if solution.status is not Status.ATTAINED:
+            return self
+        told = copy.copy(self)
+        afresh = self._told(sensitive_distribution(problem, solution), problem.risk)
+        told._notes = (*self._notes, afresh)  # noqa: SLF001  # a copy of itself
+        return told
+
+    def _told(self, q: SensitiveDistribution, risk: float) -> str:
+        fresh = np.empty(len(q.sample))
+        for right, price in enumerate(q.prices):
+            here = q.right == bool(right)
+            fresh[here] = self._fresh[self._atom[self._chosen(price)[q.sample[here]]]]
+        if np.isnan(fresh).any():
+            return "the calls did not suffice to ask the model afresh where the sensitive distribution is; give more"
+        return (
+            f"asked afresh where the sensitive distribution is, the model gives it a risk of {total(q.mass, fresh):.4g}, not"
+            f" {risk:.4g}"
+        )

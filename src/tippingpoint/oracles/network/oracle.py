@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
+from tippingpoint.errors import ModelError
 from tippingpoint.losses import Loss
-from tippingpoint.oracles.base import Certificate, Oracle
+from tippingpoint.oracles.base import INTERRUPTED, Certificate, Oracle, failed
 from tippingpoint.oracles.network.climbing import Summit, lift
 from tippingpoint.oracles.network.crossing import Errors
 from tippingpoint.oracles.network.exploring import RATIO, Explorer
@@ -37,8 +38,6 @@ PROOFS = 3
 
 NEAR = 0.01
 """Relative step of the price that needs no new proof; the bound is off by the square of it."""
-
-INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 
 
 class Certifier(ABC):
@@ -83,6 +82,10 @@ class Setting:
         """The losses as they are now."""
         return self.loss.value(self.now)
 
+    def ended(self, stop: BaseException) -> str:
+        """In words: why a search ended before it was done."""
+        return failed(stop, self.scores.tally.rows) if isinstance(stop, ModelError) else INTERRUPTED
+
 
 class PoolOracle(Oracle):
     """The exact best responses among the atoms of a pool."""
@@ -93,6 +96,7 @@ class PoolOracle(Oracle):
     def __init__(
         self, setting: Setting, pool: Pool, certificate: str, trace: tuple[float, ...] = (), notes: tuple[str, ...] = ()
     ) -> None:
+        self.interrupted = bool(notes)  # of what else there is to note, searches of networks say nothing
         self.setting = setting
         self.pool = pool
         self.certificate = certificate
@@ -170,8 +174,8 @@ class PathOracle(PoolOracle):
             try:
                 for oracle in self._searched(problem):  # noqa: B007  # the last one counts
                     pass
-            except KeyboardInterrupt:
-                return oracle._with(oracle.pool, notes=(*oracle.notes, INTERRUPTED))  # noqa: SLF001
+            except (KeyboardInterrupt, ModelError) as stop:
+                return oracle._with(oracle.pool, notes=(*oracle.notes, self.setting.ended(stop)))  # noqa: SLF001
         return oracle._proved(problem) if self._certifier.proves else oracle  # noqa: SLF001
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
@@ -254,7 +258,10 @@ class PathOracle(PoolOracle):
             price = _price(problem, solution)
             if solution.status is not Status.ATTAINED or abs(price - before) <= NEAR * price:
                 break
-            certifier, pool = oracle._certifier.proved(price, oracle)
+            try:
+                certifier, pool = oracle._certifier.proved(price, oracle)
+            except ModelError as failure:
+                return oracle._with(oracle.pool, notes=(*oracle.notes, self.setting.ended(failure)))
             oracle, before = oracle._with(pool, certifier=certifier), price
         return oracle
 
@@ -281,7 +288,7 @@ def explored(explorer: Explorer, setting: Setting, certifier: Certifier, *, prog
     """The profile of a loss that rises smoothly: summits down the ladder."""
     rows = np.arange(setting.scores.samples)
     pool = Pool.resting(setting.scores.none(rows).astype(setting.scores.dtype))
-    ladder, summits, notes = explorer.ladder(), list[Summit](), tuple[str, ...]()
+    ladder, summits, notes, failing = explorer.ladder(), list[Summit](), tuple[str, ...](), False
     with progress_bar("best responses", len(ladder), show=progress) as tick:
         try:
             for price in ladder:
@@ -290,9 +297,13 @@ def explored(explorer: Explorer, setting: Setting, certifier: Certifier, *, prog
                 tick(len(summits))
         except KeyboardInterrupt:
             notes = (INTERRUPTED,)
+        except ModelError as failure:
+            if not any(summit.gain.any() for summit in summits):
+                raise
+            notes, failing = (setting.ended(failure),), True
     for summit in reversed(summits):
         gained = summit.lift
-        if notes:  # a summit may have been left between its steps and its lift
+        if notes and not failing:  # a summit may have been left between its steps and its lift
             gained = lift(setting.loss, setting.now, setting.scores.values(rows, summit.steps))
         pool = pool.joined(summit.steps, gained)
     return PathOracle(explorer, setting, pool, tuple(reversed(ladder)), certifier, notes)
@@ -306,15 +317,29 @@ def crossed(explorer: Explorer, setting: Setting, errors: Errors, *, progress: b
             explorer.seek(errors, tick)
         except KeyboardInterrupt:
             notes = (INTERRUPTED,)
+        except ModelError as failure:
+            if not np.isfinite(errors.distance).any():
+                raise
+            notes = (setting.ended(failure),)
     steps = setting.scores.none(rows)
-    steps[errors.rows] = np.where(np.isfinite(errors.distance)[:, None], errors.steps, 0.0)
-    return with_errors(setting, steps), notes
+    known = np.isfinite(errors.distance)
+    steps[errors.rows] = np.where(known[:, None], errors.steps, 0.0)
+    try:
+        return with_errors(setting, steps), notes
+    except ModelError as failure:  # it is not asked again, then: it has said once that these are errors
+        if not known.any():
+            raise
+        wrong = np.zeros(len(rows), dtype=bool)
+        wrong[errors.rows[known]] = True
+        return _pool_of_errors(setting, steps, wrong), notes or (setting.ended(failure),)
 
 
 def with_errors(setting: Setting, steps: FloatArray) -> Pool:
     """The pool of the steps at which the module was wrong, by its own word."""
-    rows = np.arange(len(steps))
-    wrong = setting.scores.values(rows, steps) > 0.0
+    return _pool_of_errors(setting, steps, setting.scores.values(np.arange(len(steps)), steps) > 0.0)
+
+
+def _pool_of_errors(setting: Setting, steps: FloatArray, wrong: BoolArray) -> Pool:
     gained = np.where(wrong & (setting.now < 0.0), 1.0, 0.0)
     return Pool.resting(np.zeros_like(steps, dtype=setting.scores.dtype)).joined(steps, gained)
 

@@ -17,8 +17,9 @@ import torch
 
 from tippingpoint.core.arrays import FloatArray, blocks, total
 from tippingpoint.core.problem import Problem
+from tippingpoint.errors import ModelError
 from tippingpoint.oracles.network.climbing import lift
-from tippingpoint.oracles.network.oracle import INTERRUPTED, PoolOracle, Setting
+from tippingpoint.oracles.network.oracle import PoolOracle, Setting
 from tippingpoint.oracles.network.pool import Pool
 from tippingpoint.oracles.network.scores import cost
 from tippingpoint.progress import progress_bar
@@ -64,19 +65,25 @@ class _Ascent:
         self._count = 0 if math.isinf(problem.theta1) else schedule.inner_steps
         self._theta1 = problem.theta1
         self._setting = setting
+        self._last = self._shift, np.zeros(scores.samples)
         self._room = None
         if scores.bounded:
             self._room = [torch.as_tensor(side, device=flat.device, dtype=flat.dtype) for side in scores.room(self._rows)]
 
     def pool(self, resting: Pool) -> Pool:
-        """Where the samples are, beside where they began."""
+        """Where the samples are, beside where they began; where a module that fails saw them last, if it does."""
         steps = self._scores.kept(self._rows, self._shift)
-        return resting.joined(steps, self._lift(steps))
+        try:
+            return resting.joined(steps, self._lift(steps))
+        except ModelError:
+            return resting.joined(*self._last)
 
     def respond(self, h: float) -> tuple[FloatArray, FloatArray]:
         """The inner iterations of one epoch; then what every sample has gained, and what its move costs."""
         self._climb(h)
-        return self._lift(self._shift), cost(self._shift)
+        gained = self._lift(self._shift)
+        self._last = self._scores.kept(self._rows, self._shift), gained
+        return gained, cost(self._shift)
 
     @property
     def _shift(self) -> FloatArray:
@@ -157,8 +164,10 @@ class PaperOracle(PoolOracle):
                     pricer.step()
                     h.clamp_(min=0.0)
                     tick(epoch + 1)
-            except KeyboardInterrupt:
-                notes = (INTERRUPTED,)
+            except (KeyboardInterrupt, ModelError) as stop:
+                if isinstance(stop, ModelError) and not trace:
+                    raise
+                notes = (self.setting.ended(stop),)
         return PoolOracle(self.setting, samples.pool(self.pool), self.certificate, tuple(trace), notes)
 
     def _risk(self, problem: Problem, h: float, gained: FloatArray, moved: FloatArray) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,8 @@ import torch
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.domain import Domain
-from tippingpoint.errors import InputError
+from tippingpoint.errors import InputError, ModelError
+from tippingpoint.foreign import guarded
 
 CHUNK = 2**22
 """Numbers of the input that a module sees at once, unless the user says how many rows."""
@@ -32,6 +34,19 @@ NOISE = 4.0
 
 Outputs = Callable[[torch.Tensor, IntArray], torch.Tensor]
 """From the module's output for some rows to their scores `v`."""
+
+
+@dataclass
+class Tally:
+    """Rows that a module was asked about, and what its answer for one of them looks like."""
+
+    rows: int = 0
+    shape: torch.Size | None = None
+
+    def form(self, output: torch.Tensor) -> torch.Size:
+        """The shape of the first answer for a row."""
+        self.shape = output.shape[1:] if self.shape is None else self.shape
+        return self.shape
 
 
 class Scores:
@@ -82,6 +97,8 @@ class Scores:
         self._whole = len(self.moves) == x.shape[1]
         self._priced = bool((self.unit != 1.0).any())
         self._columns = torch.as_tensor(self.moves)
+        self.tally = Tally()
+        """How often the module was asked, by whichever score."""
         self.rounding = self._noise()
         """A score must pass zero by more than this to count: the last digits depend on how many rows are asked at once."""
 
@@ -152,7 +169,7 @@ class Scores:
         for part in blocks(len(rows), self.batch):
             with torch.inference_mode(mode=False), torch.enable_grad():
                 inputs = self.inputs(rows[part], steps[part]).requires_grad_()
-                v = self.ask(inputs, rows[part])
+                v = self.ask(inputs.clone(), rows[part])  # a module may work in place, but not on what gradients are taken of
                 if not v.requires_grad:
                     raise InputError("the module's output has no gradient with respect to X; it must not detach it.")
                 (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
@@ -188,14 +205,24 @@ class Scores:
         return NOISE * max(self.eps * size, apart)
 
     def ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
-        """`v` of these rows at these inputs."""
-        return self._pushed(self._module(inputs), rows)
+        """`v` of these rows at these inputs, which the module may write into."""
+        self.tally.rows += len(rows)
+        with guarded(lambda why: ModelError(f"the module fails after {self.tally.rows:,} rows ({why}).")):
+            output = self._module(inputs)
+        if not isinstance(output, torch.Tensor):
+            raise ModelError(f"the module returns a {type(output).__name__}; it must return one tensor, as it did before.")
+        if len(output.shape) == 0 or len(output) != len(rows) or output.shape[1:] != self.tally.form(output):
+            raise ModelError(
+                f"the module returns shape {tuple(output.shape)} for {len(rows)} rows, and rows of shape"
+                f" {tuple(self.tally.form(output))} before; it must not change."
+            )
+        return self._pushed(output, rows)
 
     @staticmethod
     def _checked(found: FloatArray, rows: IntArray) -> FloatArray:
         if not np.isfinite(found).all():
             first = int(np.argwhere(~np.isfinite(found))[0, 0])
-            raise InputError(
+            raise ModelError(
                 f"the module's loss, or its gradient, is not a number at or near row {int(rows[first])}; check the module and"
                 " its loss on that row."
             )
