@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 import re
 import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,6 +33,9 @@ EXPANSION = 32
 
 FREE = 2**28
 """Bytes that a packed file of any size may hold."""
+
+PIECE = 2**20
+"""Bytes that are unpacked at once."""
 
 FREE_CELLS = 2**28
 """Cells that a Parquet file of any size may hold: 2 GiB of numbers."""
@@ -79,44 +81,45 @@ def _check_file(path: str) -> None:
 
 @contextmanager
 def _opened(path: str, suffix: str) -> Iterator[IO[bytes]]:
-    """A CSV file, unpacked as it is read, and no further than `EXPANSION` allows."""
+    """A CSV file; one that is packed, unpacked as it is read, once it is known to hold no more than `EXPANSION` allows."""
     if suffix in UNSERVED:
         raise InputError(f"{path}: CSV files packed as {suffix} are not read; unpack it, or pack it as .gz.")
-    with ExitStack() as stack:
-        if suffix not in (*UNPACKERS, ".zip"):
-            yield stack.enter_context(Path(path).open("rb"))
-            return
-        size = Path(path).stat().st_size
-        if suffix == ".zip":
-            archive = stack.enter_context(zipfile.ZipFile(path))
-            names = archive.namelist()
-            if len(names) != 1:
-                raise InputError(f"{path} holds {len(names)} files; give an archive of one, or the file itself.")
-            inner: Any = stack.enter_context(archive.open(names[0]))
-        else:
-            inner = stack.enter_context(UNPACKERS[suffix](path, "rb"))
-        yield io.BufferedReader(_Bounded(inner, path, max(FREE, EXPANSION * size)))
-
-
-class _Bounded(io.RawIOBase):
-    """A stream that ends in an error once more has come out of it than its file may hold."""
-
-    def __init__(self, stream: IO[bytes], path: str, limit: int) -> None:
-        self._stream, self._path, self._limit, self._read = stream, path, limit, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        found = self._stream.read(len(buffer))
-        self._read += len(found)
-        if self._read > self._limit:
+    if suffix not in (*UNPACKERS, ".zip"):
+        with Path(path).open("rb") as file:
+            yield file
+        return
+    limit = max(FREE, EXPANSION * Path(path).stat().st_size)
+    with _unpacked(path, suffix) as stream:  # before anything is kept: a parser takes many times what it reads
+        if not _ends_within(stream, limit):
             raise InputError(
-                f"{self._path} holds more than {self._limit:,} bytes once it is unpacked, the limit of a file of its size, so"
-                " that none can fill the memory; unpack it yourself, and give what comes out."
+                f"{path} holds more than {limit:,} bytes once it is unpacked, the limit of a file of its size, so that none can"
+                " fill the memory; unpack it yourself, and give what comes out."
             )
-        buffer[: len(found)] = found
-        return len(found)
+    with _unpacked(path, suffix) as stream:
+        yield stream
+
+
+def _ends_within(stream: IO[bytes], limit: int) -> bool:
+    read = 0
+    while piece := stream.read(PIECE):
+        read += len(piece)
+        if read > limit:
+            return False
+    return True
+
+
+@contextmanager
+def _unpacked(path: str, suffix: str) -> Iterator[IO[bytes]]:
+    if suffix != ".zip":
+        with UNPACKERS[suffix](path, "rb") as stream:
+            yield stream
+        return
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        if len(names) != 1:
+            raise InputError(f"{path} holds {len(names)} files; give an archive of one, or the file itself.")
+        with archive.open(names[0]) as stream:
+            yield stream
 
 
 def _check_parquet(path: str, file: IO[bytes]) -> None:
