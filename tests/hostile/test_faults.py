@@ -304,7 +304,7 @@ def test_a_model_cannot_end_the_command_as_if_all_were_well(tell: Told) -> None:
     assert (code, out) == (2, "")
     code, out, err = tell(*(word.replace("loud", "leaves") for word in OF_TABLE))
     assert (code, out) == (2, "")
-    assert "the model's own code ended the program (exit 0)" in err
+    assert "it ends the program, by sys.exit(0)" in err
 
 
 @pytest.mark.parametrize(
