@@ -47,6 +47,7 @@ def test_prices_scale_the_answer(size: float, divergence: str, loss: str, patien
     usual = profile.stability(0.6, theta1=1.0, theta2=0.5, divergence=divergence)
     far = profile.stability(0.6, theta1=size, theta2=0.5 * size, divergence=divergence)
     assert far.exact
+    assert far.evaluations <= usual.evaluations + 10, "the steps of the search are as good"
     assert far.value / size == pytest.approx(usual.value, rel=1e-12)
     assert far.standard_error / size == pytest.approx(usual.standard_error, rel=1e-6)
     assert far.corruption_excess + far.reweighting_excess == pytest.approx(0.6 - far.current_risk, rel=1e-9)
@@ -103,6 +104,19 @@ def test_models_and_data_of_any_size_give_a_number_or_a_sentence(
         assert reached >= threshold - 1e-6 * abs(threshold - result.current_risk) - 1e-12 * abs(threshold)
 
 
+@pytest.mark.parametrize("divergence", ["kl", "chi2"])
+def test_a_price_that_is_never_met_is_as_good_as_infinite(divergence: str, patients: tuple[Any, Any, Any]) -> None:
+    x, y, _ = patients
+    profile = tp.profile((COEF, 0.0), x, y)
+    moving = profile.stability(0.6, theta1=1.0, theta2=math.inf, divergence=divergence)
+    reweighting = profile.stability(0.6, theta1=math.inf, theta2=1.0, divergence=divergence)
+    for far in (1e150, 1e300):
+        cheap = profile.stability(0.6, theta1=1.0 / far, theta2=far, divergence=divergence)
+        assert cheap.value * far == pytest.approx(moving.value, rel=1e-9)
+        cheap = profile.stability(0.6, theta1=far, theta2=1.0 / far, divergence=divergence)
+        assert cheap.value * far == pytest.approx(reweighting.value, rel=1e-9)
+
+
 def test_small_losses_and_prices_with_chi_square() -> None:
     table = pd.DataFrame({"sample": [0, 0, 1, 1], "loss": [0.0, 1e-300, 0.5e-300, 1e-300], "cost": [0.0, 1.0, 0.0, 2.0]})
     known = tp.profile_table(table.assign(loss=table["loss"] * 1e300)).stability(0.6, theta1=1.0, theta2=1.0, divergence="chi2")
@@ -142,6 +156,13 @@ def test_the_last_check_stops_what_is_no_answer() -> None:
     ):
         with pytest.raises(NumericalError, match="which is no answer"):
             check_sound(problem, solution, _doctored(problem, **wrong)[1], solution.lower, exact=True)
+    heavy = _doctored(problem, change=q.change + 0.1)[1]
+    assert heavy.risk > 0.6, "nothing else is wrong with it"
+    uneven = q.change + np.where(q.sample == 0, -1.5, 0.0)  # as much is taken from the one as the other gets
+    uneven[q.sample == 1] += 1.5
+    for odd in (heavy, _doctored(problem, change=uneven, lift=q.lift + 5.0)[1]):
+        with pytest.raises(NumericalError, match="which is no answer"):
+            check_sound(problem, solution, odd, 0.0, exact=False)
     for lower in (0.5 * solution.lower, math.nan):
         with pytest.raises(NumericalError, match="which is no answer"):
             check_sound(problem, solution, q, lower, exact=True)

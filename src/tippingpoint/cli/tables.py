@@ -8,7 +8,6 @@ import lzma
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,14 +56,12 @@ def read_table(path: str) -> Any:
             return pd.read_csv(text)
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
-    except InputError:
+    except (InputError, MemoryError):
         raise
-    except (ValueError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the file itself, as one that is not there
         raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
-    except OSError as error:
-        if error.errno is None:  # what unpackers and readers say of damaged files, as gzip does
-            raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
-        raise
 
 
 def _check_file(path: str) -> None:
