@@ -76,8 +76,8 @@ class Profile:
         if not np.isfinite(losses).all() or 0.0 < largest < np.finfo(float).tiny:
             i = int(np.flatnonzero((np.abs(losses) == largest) | ~np.isfinite(losses))[0])
             raise NumericalError(
-                f"{loss_name(self.loss)} of row {self.index[i]!r} is {losses[i]:g}, too large or too small to compute with; bring"
-                " losses, targets or the model's outputs to another size."
+                f"{loss_name(self.loss)} of row {self.index[i]!r} is {losses[i]:g}, too large or too small to compute with;"
+                " bring losses, targets or the model's outputs to another size."
             )
 
     @property
