@@ -83,10 +83,10 @@ def test_the_paired_error_is_that_of_the_influences_recomputed_by_name(theta1: f
     expected = (joined["large"] - joined["small"]).std(ddof=1) / math.sqrt(N)
     ((_, _, difference, error, low, high),) = compared.pairs()
     assert error == pytest.approx(expected, rel=1e-3)
-    assert (low, high) == pytest.approx((difference - 1.96 * error, difference + 1.96 * error), rel=1e-4)
+    assert (low, high) == pytest.approx((difference - 1.959964 * error, difference + 1.959964 * error), rel=1e-6)
 
 
-def effect(table: pd.DataFrame, result: tp.StabilityResult) -> pd.Series:
+def effect(table: pd.DataFrame, result: tp.StabilityResult) -> Any:
     """What each sample adds to the dual, `h r - θ2 log E exp(max(h loss - θ1 cost)/θ2)`, at the price `h` of the answer."""
     moved = table["cost"] > 0.0
     paid = (result.theta1 * table["cost"].where(moved)).fillna(0.0)

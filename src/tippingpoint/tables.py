@@ -197,7 +197,7 @@ def _read(frame: Any, roles: Mapping[str, str]) -> _Lines:
     }
     sample, labels = _numbered(read_vector(frame[roles["sample"]].to_native(), f"table[{roles['sample']!r}]"), roles["sample"])
     for role, plural in (("cost", "costs"), ("weight", "weights")):
-        negative = np.flatnonzero(numbers[role] < 0.0) if role in numbers else ()
+        negative = np.flatnonzero(numbers.get(role, np.zeros(0)) < 0.0)
         if len(negative):
             i = int(negative[0])
             raise InputError(

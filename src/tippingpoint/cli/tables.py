@@ -15,6 +15,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from tippingpoint.cli.dialects import AS_SHOWN, COMMA, LOOKED_AT, Dialect, shown, with_decimal_commas
+from tippingpoint.cli.streams import complain
 from tippingpoint.errors import InputError
 
 PARQUET = (".parquet", ".pq")
@@ -39,20 +41,26 @@ FREE_CELLS = 2**28
 """Cells that a Parquet file of any size may hold: 2 GiB of numbers."""
 
 
-def read_table(path: str) -> Any:
+def read_table(path: str, dialect: Dialect = AS_SHOWN) -> Any:
     """A CSV or Parquet file as a pandas frame; a path only, never an address that would be fetched."""
     import pandas as pd
 
     _check_file(path)
     suffix = Path(path).suffix.lower()
     kind = "Parquet" if suffix in PARQUET else "CSV"
+    if kind == "Parquet" and dialect.given:
+        raise InputError(f"{dialect.given[0]} is of CSV files, and {path} is Parquet; leave it out.")
     try:
         if kind == "Parquet":
             with Path(path).open("rb") as file:
                 _check_parquet(path, file)
                 return pd.read_parquet(file)
-        with _opened(path, suffix) as text:
-            return pd.read_csv(text)
+        with opened(path, suffix) as raw:
+            return _read_csv(path, raw, dialect)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not written in {error.encoding} (byte {error.start:,}); give its --encoding, as latin-1 or utf-16."
+        ) from None
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
     except InputError:
@@ -63,6 +71,25 @@ def read_table(path: str) -> Any:
         if error.errno is None:  # what unpackers and readers say of damaged files, as gzip does
             raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
         raise
+
+
+def _read_csv(path: str, raw: io.BufferedReader, dialect: Dialect) -> Any:
+    """A CSV file; what is recognised of how it is written is said, since it could be meant otherwise."""
+    import pandas as pd
+
+    seen = dialect.seen(raw.peek(LOOKED_AT))
+    frame = pd.read_csv(raw, sep=seen.sep, decimal=seen.decimal or ".", encoding=seen.encoding)
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise InputError(f"{path}: its lines hold more cells than its first line has names; name every column, or mend them.")
+    told = []
+    if dialect.sep is None and seen.sep not in (None, COMMA):
+        told.append(f"--sep {shown(seen.sep)}")
+    if seen.sep != COMMA and dialect.decimal is None:
+        frame, columns = with_decimal_commas(frame)
+        told += ["--decimal ','"] if columns else []
+    if told and not dialect.quiet:
+        complain(f"tippingpoint: {path} is read with {' '.join(told)}, as it seems to be written.")
+    return frame
 
 
 def _check_file(path: str) -> None:
@@ -78,13 +105,13 @@ def _check_file(path: str) -> None:
 
 
 @contextmanager
-def _opened(path: str, suffix: str) -> Iterator[IO[bytes]]:
+def opened(path: str, suffix: str) -> Iterator[io.BufferedReader]:
     """A CSV file, unpacked as it is read, and no further than `EXPANSION` allows."""
     if suffix in UNSERVED:
         raise InputError(f"{path}: CSV files packed as {suffix} are not read; unpack it, or pack it as .gz.")
     with ExitStack() as stack:
         if suffix not in (*UNPACKERS, ".zip"):
-            yield stack.enter_context(Path(path).open("rb"))
+            yield stack.enter_context(io.BufferedReader(io.FileIO(path), LOOKED_AT))
             return
         size = Path(path).stat().st_size
         if suffix == ".zip":
@@ -95,7 +122,7 @@ def _opened(path: str, suffix: str) -> Iterator[IO[bytes]]:
             inner: Any = stack.enter_context(archive.open(names[0]))
         else:
             inner = stack.enter_context(UNPACKERS[suffix](path, "rb"))
-        yield io.BufferedReader(_Bounded(inner, path, max(FREE, EXPANSION * size)))
+        yield io.BufferedReader(_Bounded(inner, path, max(FREE, EXPANSION * size)), LOOKED_AT)
 
 
 class _Bounded(io.RawIOBase):
