@@ -20,7 +20,7 @@ EPILOG = f"""examples:
   tippingpoint compare --model now=model.json --model next=next.json --data eval.csv --target y --risk 0.4
   tippingpoint compare --config run.toml --model model.json --model next.json --gate-model next --fail-below 0.005
   tippingpoint compare --table runs.csv --by model --risk 0.4
-  tippingpoint compare --table now=runs.csv --table next=next.csv --risk 0.4
+  tippingpoint compare --table now.csv --table next.csv --risk 0.4
 
 {FILES}With --by, a column tells several runs in it apart; samples are paired by what they are called.
 {shared.MODEL_FILES}The gate judges every model, or the one that is named.

@@ -67,8 +67,8 @@ def lines_of(path: str, dialect: Dialect, rows: list[int]) -> list[int]:
             for cells in reader:
                 if len(cells) > 1 or (cells and cells[0].strip()):  # as pandas, which skips blank lines
                     row += 1
-                    if row + 1 in rows:
-                        found[row + 1] = line
+                    if row in rows:
+                        found[row] = line
                 if len(found) == len(set(rows)):
                     break
                 line = reader.line_num + 1
