@@ -55,9 +55,10 @@ def profile(
     y
         Labels of any type, or targets.
     loss
-        What to judge by: zero_one, hinge, squared_hinge, logistic (or cross_entropy) for classifiers; squared, absolute,
-        pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared. Also a function
-        `loss(output, y)` that returns one number a row: of tensors for a module, of arrays for any other model.
+        What to judge by: zero_one (error), hinge, squared_hinge, logistic (log_loss, cross_entropy) for classifiers; squared
+        (mse), absolute (mae), pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or
+        squared. Also a function `loss(output, y)` that returns one number a row: of tensors for a module, of arrays for any
+        other model. Results call it by its name.
     sample_weight
         Weight of each row; equal where none is given.
     space

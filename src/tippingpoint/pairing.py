@@ -21,8 +21,8 @@ from tippingpoint.tables import profile_table
 SAME = 1e-9
 """Relative difference of weights and of costs that is rounding of files."""
 
-NAMED = 5
-"""Samples that a sentence names, of many."""
+NAMED = 3
+"""Samples, costs and tables that a sentence names, of many."""
 
 
 def compare_tables(
@@ -110,7 +110,9 @@ def _ordered(profiles: Mapping[str, Profile], *, common: bool) -> dict[str, Prof
 def _check_missing(places: Mapping[str, Mapping[Any, int]], every: Sequence[Any], shared: int, *, common: bool) -> None:
     """Name the samples that are not everywhere: an error, unless they are to be left out."""
     lacking = {name: [label for label in every if label not in held] for name, held in places.items()}
-    told = "; ".join(f"{name!r} lacks {listed(missing, NAMED)}" for name, missing in lacking.items() if missing)
+    sentences = [f"{name!r} lacks {listed(missing, NAMED)}" for name, missing in lacking.items() if missing]
+    more = len(sentences) - NAMED
+    told = "; ".join(sentences[:NAMED]) + (f"; and {more} further ones lack some" if more > 0 else "")
     if not shared:
         raise InputError(f"the tables have no sample in common: {told}. Samples are paired by what they are called.")
     if not common:
