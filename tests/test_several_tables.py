@@ -139,6 +139,10 @@ def test_other_alternatives_are_said() -> None:
     table = of(runs(), "small")
     with pytest.warns(tp.PairingWarning, match=r"sample 'q\d+' has alternatives of the costs .* the unit of the costs"):
         tp.compare({"words": table, "characters": table.assign(cost=5 * table["cost"])}, **PRICES)
+    fewer = table[(table["sample"] != "q9") | (table["variant"] != "terse")]
+    for tables in ({"a": table, "b": fewer}, {"a": fewer, "b": table}):
+        with pytest.warns(tp.PairingWarning, match=r"sample 'q9' has alternatives of the costs 0\.0, "):
+            tp.compare(tables, **PRICES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tp.compare({"csv": table, "parquet": table.assign(cost=table["cost"] * (1 + 1e-12))}, **PRICES)

@@ -155,22 +155,20 @@ def _check_offers(profiles: Mapping[str, Profile]) -> None:
         return
     (first, (samples, costs)), *others = offers.items()
     for name, (sample, cost) in others:
-        if np.array_equal(sample, samples) and np.allclose(cost, costs, rtol=SAME, atol=0.0):
+        both = min(len(samples), len(sample))
+        differ = (samples[:both] != sample[:both]) | ~np.isclose(costs[:both], cost[:both], rtol=SAME, atol=0.0)
+        if not differ.any() and len(samples) == len(sample):
             continue
-        index = profiles[first].index
-        i = next(i for i in range(len(index)) if not _alike(costs[samples == i], cost[sample == i]))
+        k = int(differ.argmax()) if differ.any() else both
+        i = min(int(each[k]) for each in (samples, sample) if k < len(each))
         warnings.warn(
-            f"sample {index[i]!r} has alternatives of the costs {_few(costs[samples == i])} in {first!r} and of"
+            f"sample {profiles[first].index[i]!r} has alternatives of the costs {_few(costs[samples == i])} in {first!r} and of"
             f" {_few(cost[sample == i])} in {name!r}: the difference of the stabilities is also one of what was tried, or of"
             " the unit of the costs",
             PairingWarning,
             stacklevel=2,
         )
         return
-
-
-def _alike(one: Any, other: Any) -> bool:
-    return len(one) == len(other) and bool(np.allclose(one, other, rtol=SAME, atol=0.0))
 
 
 def _few(costs: Any) -> str:

@@ -19,8 +19,11 @@ COMMA = ","
 SEPARATORS = (COMMA, ";", "\t")
 """What is recognised."""
 
-CALLED = {"\t": "tab", "tab": "\t", "\\t": "\t", "semicolon": ";", "comma": COMMA, "pipe": "|", "space": " "}
-"""Separators that are hard to type in a shell, by name, and the one that cannot be shown."""
+TAB = "tab"
+"""What the separator is called that cannot be seen."""
+
+CALLED = {TAB: "\t", "\\t": "\t", "semicolon": ";", "comma": COMMA, "pipe": "|", "space": " "}
+"""Separators that are hard to type in a shell, by name."""
 
 LOOKED_AT = 2**16
 """Bytes at the beginning of a file by which its separator is recognised."""
@@ -131,7 +134,7 @@ def with_decimal_commas(frame: Any) -> tuple[Any, Sequence[str]]:
 
 def separator_named(text: str) -> str:
     """What separates cells, as the command line says it: one character, or the name of one."""
-    sep = CALLED.get(text, text) if text != "\t" else text
+    sep = CALLED.get(text, text)
     if len(sep) != 1 or sep in '"\r\n':
         raise argparse.ArgumentTypeError(f"{text!r} is not one character, as ';', nor tab")
     return sep
@@ -148,4 +151,4 @@ def encoding_named(text: str) -> str:
 
 def shown(sep: str) -> str:
     """A separator as one would give it."""
-    return CALLED["\t"] if sep == "\t" else f"'{sep}'"
+    return TAB if sep == CALLED[TAB] else f"'{sep}'"

@@ -20,8 +20,8 @@ OF_TABLES = re.compile(r"\btable(?:\['[^']*'\]|\[\"[^\"]*\"\])?\[(\d+)\]")
 OF_DATA = re.compile(r"\bX\[(\d+), |\b(?:y|sample_weight)\[(\d+)\]|\brow (\d+)\b")
 """How errors name a row of evaluation data: `X[3, 'age']`, `y[3]`, `row 3`."""
 
-OF_WEIGHTED = re.compile(r"\bX\[(\d+), |\bsample_weight\[(\d+)\]|\brow (\d+)\b")
-"""The same where rows may be of zero weight: values of `y` are then counted without these."""
+OF_WEIGHTED = re.compile(r"\bX\[(\d+), |\bsample_weight\[(\d+)\]")
+"""The same where rows may be of zero weight: others than these are then counted without them."""
 
 DECIMALS = re.compile(r"such as '[-+]?\d+,\d+'")
 """How an error shows a number with a decimal comma, which was read as text."""
