@@ -160,7 +160,8 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "no encoding": (("--encoding", "klingon"), "'klingon' is no encoding of text; utf-8"),
     "an encoding that unpacks": (("--encoding", "zlib"), "'zlib' is no encoding of text"),
     "one comma for both": (("--sep", ",", "--decimal", ","), "--decimal , cannot also separate cells"),
-    "another encoding": (("--data", "latin.csv"), "latin.csv is not written in utf-8 (byte "),
+    "another encoding": (("--data", "latin.csv"), "latin.csv is not written in utf-8; give its --encoding"),
+    "an encoding that it is not in": (("--encoding", "utf-16"), "eval.csv is not written in utf-16; give its --encoding"),
     "of Parquet": (("--data", "eval.parquet", "--sep", ";"), "--sep is of CSV files, and eval.parquet is Parquet"),
     "more cells than names": (("--data", "trailing.csv"), "its lines hold more cells than its first line has names"),
 }

@@ -159,7 +159,7 @@ def add_outputs(parser: Parser, *, report: bool = True, sensitive: bool = False)
     if report:
         group.add_argument("--report", metavar="FILE", help="a report to read or to send: .html, .md or .json")
     if sensitive:
-        group.add_argument("--sensitive", metavar="FILE", help="the sensitive distribution as CSV")
+        group.add_argument("--sensitive", metavar="FILE", help="the sensitive distribution as CSV; the column mass sums to one")
     group.add_argument("--quiet", action="store_true", help="print no result and no progress")
     group.add_argument(
         "--config", metavar="FILE", help="options in a TOML file, by their long names; those given here take precedence"

@@ -57,10 +57,6 @@ def read_table(path: str, dialect: Dialect = AS_SHOWN) -> Any:
                 return pd.read_parquet(file)
         with opened(path, suffix) as raw:
             return _read_csv(path, raw, dialect)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not written in {error.encoding} (byte {error.start:,}); give its --encoding, as latin-1 or utf-16."
-        ) from None
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
     except InputError:
@@ -78,7 +74,12 @@ def _read_csv(path: str, raw: io.BufferedReader, dialect: Dialect) -> Any:
     import pandas as pd
 
     seen = dialect.seen(raw.peek(LOOKED_AT))
-    frame = pd.read_csv(raw, sep=seen.sep, decimal=seen.decimal or ".", encoding=seen.encoding)
+    try:
+        frame = pd.read_csv(raw, sep=seen.sep, decimal=seen.decimal or ".", encoding=seen.encoding)
+    except UnicodeError:
+        raise InputError(
+            f"{path} is not written in {seen.encoding}; give its --encoding, as utf-8, latin-1 or utf-16."
+        ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise InputError(f"{path}: its lines hold more cells than its first line has names; name every column, or mend them.")
     told = []
