@@ -100,7 +100,7 @@ def test_infinite_theta1_reweights_only_and_has_the_closed_form() -> None:
     assert result.value == pytest.approx(0.3 * entropy, rel=1e-10)
     assert result.nats == pytest.approx(entropy, rel=1e-10)
     assert result.moved_share == result.corruption_cost == result.corruption_excess == 0.0
-    assert list(result.sensitive.columns) == ["row", "weight", "share", "loss_before", "loss", "cost", "x0", "x1", "x2"]
+    assert list(result.sensitive.columns) == ["row", "weight", "share", "mass", "loss_before", "loss", "cost", "x0", "x1", "x2"]
     assert (result.sensitive[["x0", "x1", "x2"]].to_numpy() == x[result.sensitive["row"]]).all()
     chi2 = profile.stability(risk, theta1=INF, theta2=0.3, divergence="chi2")
     assert chi2.value == pytest.approx(0.3 * (risk - now) ** 2 / (now * (1.0 - now)), rel=1e-10)
@@ -357,8 +357,8 @@ def test_polars_in_gives_polars_out_everywhere() -> None:
     )
     for frame in told:
         assert isinstance(frame, polars.DataFrame)
-    assert told[0].columns[:6] == ["row", "weight", "share", "loss_before", "loss", "cost"]
-    assert told[0].columns[6:] == ["a", "b", "c"]
+    assert told[0].columns[:7] == ["row", "weight", "share", "mass", "loss_before", "loss", "cost"]
+    assert told[0].columns[7:] == ["a", "b", "c"]
 
 
 LABELS: dict[str, Any] = {

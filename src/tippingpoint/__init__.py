@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tippingpoint.errors import (
         DetachedError,
         InputError,
+        PairingWarning,
         ScaleWarning,
         SmallSampleWarning,
         TippingPointError,
@@ -40,6 +41,7 @@ _HOMES = {
         "DetachedError",
         "InputError",
         "OutputWarning",
+        "PairingWarning",
         "ScaleWarning",
         "SmallSampleWarning",
         "TippingPointError",
@@ -70,6 +72,7 @@ __all__ = [
     "LinearModel",
     "Loss",
     "OutputWarning",
+    "PairingWarning",
     "PiecewiseLinear",
     "Profile",
     "ScaleWarning",

@@ -52,5 +52,9 @@ class OutputWarning(TippingPointWarning):
     """What a module returns looks like something else than it is taken for."""
 
 
+class PairingWarning(TippingPointWarning):
+    """Tables that are compared do not hold the same: samples were left out, or other alternatives were tried."""
+
+
 class SmallSampleWarning(TippingPointWarning):
     """The reweighted sample is too small for a normal interval."""

@@ -373,10 +373,13 @@ def _array(data: Any, name: str) -> np.ndarray[Any, Any]:
 def _numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
     """As float64; text, dates and complex numbers are refused, also where they could be read as numbers."""
     if values.dtype.kind not in "biuf":
-        others = [value for value in values.flat if not isinstance(value, NUMBERS)]
+        others = [(k, value) for k, value in enumerate(values.flat) if not isinstance(value, NUMBERS)]
         if others:
-            odd = next((value for value in others if not _reads_as_number(value)), others[0])
-            raise InputError(f"{name} holds values that are not numbers, such as {str(odd)!r}; encode them or drop them.")
+            k, odd = next(((k, value) for k, value in others if not _reads_as_number(value)), others[0])
+            where = f" in {name}[{k}]" if values.ndim == 1 else ""
+            raise InputError(
+                f"{name} holds values that are not numbers, such as {str(odd)!r}{where}; encode them or drop them."
+            )
     return np.asarray(values, dtype=float)
 
 

@@ -15,6 +15,7 @@ from tippingpoint.errors import InputError, listed
 from tippingpoint.frames import Features, base_weights, read_features, read_vector
 from tippingpoint.losses import Loss
 from tippingpoint.models.judging import COUNTED, Judgement, encoded_by, judge
+from tippingpoint.pairing import compare_tables
 from tippingpoint.prices import resolve_prices
 from tippingpoint.profiles import Profile
 from tippingpoint.progress import progress_bar
@@ -54,9 +55,10 @@ def profile(
     y
         Labels of any type, or targets.
     loss
-        What to judge by: zero_one, hinge, squared_hinge, logistic (or cross_entropy) for classifiers; squared, absolute,
-        pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared. Also a function
-        `loss(output, y)` that returns one number a row: of tensors for a module, of arrays for any other model.
+        What to judge by: zero_one (error), hinge, squared_hinge, logistic (log_loss, cross_entropy) for classifiers; squared
+        (mse), absolute (mae), pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or
+        squared. Also a function `loss(output, y)` that returns one number a row: of tensors for a module, of arrays for any
+        other model. Results call it by its name.
     sample_weight
         Weight of each row; equal where none is given.
     space
@@ -120,9 +122,9 @@ def stability(
 
 def compare(
     models: Mapping[str, Any],
-    X: Any,  # noqa: N803  # as above
-    y: Any,
-    risk: float,
+    X: Any = None,  # noqa: N803  # as above
+    y: Any = None,
+    risk: float | None = None,
     *,
     loss: str | Loss | Callable[..., Any] | None = None,
     sample_weight: Any = None,
@@ -130,17 +132,31 @@ def compare(
     scale: Scale | None = None,
     **settings: Any,
 ) -> Comparison:
-    """Several models on the same rows, with paired standard errors of their differences.
+    """Several models on the same rows, or several tables of the same samples, with paired errors of their differences.
 
     Parameters
     ----------
     models
-        Models by name; the first is the reference.
+        Models by name; the first is the reference. Or tables of alternatives, as `profile_table` takes them, or what it
+        returns (for columns of other names, and `by=`): these are paired by what samples are called, and need no X and y.
     X, y, risk, loss, sample_weight, space, scale, settings
-        As in `stability`.
+        As in `stability`. Of tables only prices and divergence are asked, and `common=True` leaves out samples that some
+        of them lack, with a warning; they are an error otherwise.
+
+    Examples
+    --------
+    >>> import pandas as pd, tippingpoint as tp
+    >>> a = pd.DataFrame({"sample": [1, 1, 2, 2], "cost": [0, 1, 0, 2], "loss": [0, 1, 0, 1]})
+    >>> b = pd.DataFrame({"sample": [2, 2, 1, 1], "cost": [0, 2, 0, 1], "loss": [0, 1, 0, 0]})
+    >>> tp.compare({"a": a, "b": b}, risk=0.5, theta1=1.0, theta2=float("inf")).differences()["difference"].tolist()
+    [0.5]
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError("models must be a mapping of at least two, as {'lr': lr, 'svm': svm}.")
+    if risk is None:
+        raise InputError("risk is missing; give the threshold, a mean loss, as risk=0.4.")
+    if X is None and y is None:
+        return compare_tables(models, risk, loss=loss, sample_weight=sample_weight, space=space, scale=scale, **settings)
     _, search = _sorted_out(settings)
     shared: dict[str, Any] = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale}
     cases = {str(name): _asked(model, X, y, settings, **shared, check=False) for name, model in models.items()}

@@ -28,6 +28,7 @@ from tippingpoint.frames import build_frame
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.prices import read_number, resolve_prices
 from tippingpoint.results import StabilityResult, Sweep, small_sample
+from tippingpoint.show.text import loss_name
 
 IMPRECISE = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
@@ -75,8 +76,8 @@ class Profile:
         if not np.isfinite(losses).all() or 0.0 < largest < np.finfo(float).tiny:
             i = int(np.flatnonzero((np.abs(losses) == largest) | ~np.isfinite(losses))[0])
             raise NumericalError(
-                f"the {self.loss} loss of row {self.index[i]!r} is {losses[i]:g}, too large or too small to compute with; bring"
-                " losses, targets or the model's outputs to another size."
+                f"{loss_name(self.loss)} of row {self.index[i]!r} is {losses[i]:g}, too large or too small to compute with;"
+                " bring losses, targets or the model's outputs to another size."
             )
 
     @property
@@ -124,16 +125,34 @@ class Profile:
             problem = replace(problem, responses=oracle)
         return self._result(oracle, problem, solve(problem))
 
-    def curve(self, risks: Sequence[float], **settings: Any) -> Sweep:
-        """The stability at each of several thresholds; other settings as in `stability`."""
-        results = tuple(self.stability(risk, **settings) for risk in _several("risks", risks))
-        return Sweep("risk", tuple(result.risk for result in results), results, self.backend)
+    def curve(self, risks: Sequence[float] | None = None, *, risk: float | None = None, **settings: Any) -> Sweep:
+        """The stability at each of several thresholds, or at one threshold and each of several prices.
+
+        Parameters
+        ----------
+        risks
+            The thresholds, as `curve([0.1, 0.2, 0.3])`.
+        risk
+            Instead, the one threshold of a curve over a price: one of the settings is then a list, as
+            `curve(risk=0.25, theta1=[0.1, 1, 10], theta2=0.25)`.
+        settings
+            As in `stability`.
+        """
+        varied = [name for name in ("theta1", "theta2", "mix", "budget") if _is_list(settings.get(name))]
+        if (risks is None) == (risk is None) or len(varied) != (risks is None):
+            raise InputError(
+                "a curve is over one thing: several risks, as curve([0.1, 0.2]), or several of one price at one risk, as"
+                " curve(risk=0.1, theta1=[0.1, 1, 10], theta2=0.25)."
+            )
+        over = varied[0] if varied else "risk"
+        fixed = {name: value for name, value in {"risk": risk, **settings}.items() if name != over}
+        at = _several(over, settings[over]) if varied else _several("risks", risks)
+        results = tuple(self.stability(**fixed, **{over: each}) for each in at)
+        return Sweep(over, tuple(float(each) for each in at), results, self.backend)
 
     def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
         """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
-        listed = _several("mixes", mixes)
-        results = tuple(self.stability(risk, mix=mix, **settings) for mix in listed)
-        return Sweep("mix", tuple(float(mix) for mix in listed), results, self.backend)
+        return self.curve(risk=risk, mix=_several("mixes", mixes), **settings)
 
     def _threshold(self, risk: float) -> float:
         low, high = self.loss_range
@@ -142,7 +161,7 @@ class Profile:
             raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
         if not low <= threshold <= high:
             hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 2.0 <= threshold <= 100.0 else ""
-            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of the {self.loss} loss{hint}.")
+            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of {loss_name(self.loss)}{hint}.")
         return threshold
 
     def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
@@ -204,7 +223,7 @@ class Profile:
             evidence=Evidence(
                 sensitive=lambda: self._frame(oracle, q),
                 places=lambda: self._places(oracle, q),
-                bootstrap=lambda replicates, seed: self._bootstrap(problem, replicates, seed),
+                bootstrap=lambda replicates, seed: self._bootstrap(problem, upper, replicates, seed),
                 influence=psi,
                 base=self.base,
                 distribution=q,
@@ -222,6 +241,7 @@ class Profile:
             "row": [self.index[i] for i in q.sample[order]],
             "weight": q.weight[order],
             "share": q.share[order],
+            "mass": q.mass[order],
             "loss_before": q.losses[q.sample[order]],
             "loss": q.loss[order],
             "cost": q.cost[order],
@@ -229,7 +249,10 @@ class Profile:
         held = {column.name: column for column in self.columns}
         for name, values in _moved(oracle, q).items():
             shown = held[name].decoded(values[order]) if name in held else values[order]
-            told[f"feature:{name}" if name in told else name] = shown
+            heading = name
+            while heading in told:  # what is ours comes first, and no feature takes another's place
+                heading = f"feature:{heading}"
+            told[heading] = shown
         return build_frame(told, self.backend)
 
     def _places(self, oracle: Oracle, q: SensitiveDistribution) -> Places:
@@ -238,7 +261,7 @@ class Profile:
         stay = oracle.points(0.0, everyone, np.zeros(len(everyone)))
         return Places(stay, _moved(oracle, q), q, self.columns, self.backend)
 
-    def _bootstrap(self, problem: Problem, replicates: int, seed: int) -> Bootstrap:
+    def _bootstrap(self, problem: Problem, value: float, replicates: int, seed: int) -> Bootstrap:
         def stability(base: FloatArray) -> float:
             drawn = np.flatnonzero(base)
             again = Problem(
@@ -254,7 +277,7 @@ class Profile:
                 return math.inf
             return sensitive_distribution(again, solution).total_cost
 
-        return bootstrap(stability, self.base, replicates=replicates, seed=seed)
+        return bootstrap(stability, self.base, value, replicates=replicates, seed=seed)
 
 
 def _moved(oracle: Oracle, q: SensitiveDistribution) -> dict[str, Any]:
@@ -267,6 +290,11 @@ def _moved(oracle: Oracle, q: SensitiveDistribution) -> dict[str, Any]:
                 column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
                 column[atoms] = values
     return moved
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a setting is several values; text is not."""
+    return np.ndim(value) > 0 if not isinstance(value, (str, Divergence)) else False
 
 
 def _several(name: str, values: Any) -> list[Any]:

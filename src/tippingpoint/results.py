@@ -35,6 +35,9 @@ LEVEL = 0.95
 DIAL = "mix (0: reweighting only, 1: moving only)"
 """What the dial between the two prices is called on an axis."""
 
+PRICES = {"theta1": "price of moving θ1", "theta2": "price of reweighting θ2", "budget": "budget 1/θ1 + 1/θ2"}
+"""What prices are called there."""
+
 
 @dataclass(frozen=True)
 class StabilityResult(Reported):
@@ -126,9 +129,10 @@ class StabilityResult(Reported):
         """Q*, the most sensitive distribution, as a frame of the kind that the data came in.
 
         One line an atom: the `row` it belongs to, its `weight` (1: as now), the `share` of the row that goes here (below one
-        only for the one row that is split), `loss_before` and `loss`, `cost`, then every feature, moved or not, under its
-        own name.
-        `E_Q[loss]` is the mean of `loss`, weighted by the row's base weight times `share` times `weight`.
+        only for the one row that is split), its `mass` (the row's base weight times `share` times `weight`), `loss_before` and
+        `loss`, `cost`, then every feature, moved or not, under its own name (`feature:mass`, where it has one of ours).
+        The masses sum to one; `(q.mass * q.loss).sum()` is the threshold and `(q.mass * q.cost).sum()` the cost of moving
+        over `theta1`.
         """
         return self._evidence.sensitive()
 
@@ -269,7 +273,7 @@ class Sweep:
     Attributes
     ----------
     over
-        "risk" or "mix": what varies.
+        What varies: "risk", "mix", "theta1", "theta2" or "budget".
     at
         Its values.
     results
@@ -296,11 +300,18 @@ class Sweep:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The stability at each setting, with a band of ±1.96 standard errors; what is certified from below is dotted."""
-        value, error, lower = (np.array([getattr(r, name) for r in self]) for name in ("value", "standard_error", "lower"))
+        there = np.isfinite(self.at)  # a price that forbids a kind of change has no place along an axis
+        value, error, lower = (
+            np.array([getattr(r, name) for r in self])[there] for name in ("value", "standard_error", "lower")
+        )
         margin = normal_margin(1.0, LEVEL) * error
         floors = {"stability": lower} if any(not r.exact and r.lower > 0.0 for r in self) else {}
         band = (value, np.maximum(value - margin, 0.0), value + margin)
-        return draw_lines(self.at, {"stability": band}, self._axis, stability_axis(self), ax, floors=floors)
+        at = np.array(self.at)[there]
+        ax = draw_lines(at, {"stability": band}, self._axis, stability_axis(self), ax, floors=floors)
+        if self.over in PRICES and len(at):  # it is their ratios that matter
+            ax.set_xscale("log")
+        return ax
 
     def plot_excess(self, ax: Axes | None = None) -> Axes:
         """The excess risk at each setting, split in what moving samples adds and what reweighting them adds."""
@@ -313,7 +324,8 @@ class Sweep:
 
     @property
     def _axis(self) -> str:
-        return DIAL if self.over == "mix" else f"threshold ({risk_name(self.results[0].loss)})"
+        names = {"mix": DIAL, **PRICES}
+        return names.get(self.over) or f"threshold ({risk_name(self.results[0].loss)})"
 
     def __str__(self) -> str:
         rows = [[at, *(getattr(r, name) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]

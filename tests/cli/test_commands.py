@@ -152,9 +152,14 @@ def examples(command: str, tell: Told) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("command", ["features", "compare", "curve", "report"])
-def test_the_examples_of_the_help_work(command: str, tell: Told) -> None:
+def test_the_examples_of_the_help_work(command: str, place: Path, tell: Told) -> None:
+    lines = {"sample": [1, 1, 2, 2] * 2, "cost": [0, 1, 0, 2] * 2, "loss": [0, 1, 0, 0, 0, 1, 0, 1], "model": ["a", "b"] * 4}
+    table = pd.DataFrame(lines).sort_values("cost").assign(model=["a", "b"] * 4)
+    table.to_csv(place / "runs.csv", index=False)
+    for file, model_ in (("now.csv", "a"), ("next.csv", "b")):
+        table[table["model"] == model_].to_csv(place / file, index=False)
     shown = examples(command, tell)
-    assert len(shown) == 2
+    assert len(shown) >= 2
     for example in shown:
         code, out, err = tell(*example)
         assert (code, out != "") == (0, True), err
@@ -254,7 +259,17 @@ BAD = {
         "--theta1 has no meaning with --mixes",
     ),
     "a dial without threshold": (("curve", *SUBJECT, "--mixes", "0,1"), "--mixes needs --risk"),
-    "nothing to sweep": (("curve", *SUBJECT, "--risk", "0.4"), "--risks --mixes is required"),
+    "nothing to sweep": (
+        ("curve", *SUBJECT, "--risk", "0.4"),
+        "a curve is over one of --risks, --mixes, --theta1 and --theta2",
+    ),
+    "two things to sweep": (
+        ("curve", *SUBJECT, "--risks", "0.3,0.4", "--theta1", "1,2", "--theta2", "1"),
+        "it is given --risks and --theta1",
+    ),
+    "prices without threshold": (("curve", *SUBJECT, "--theta1", "1,2", "--theta2", "1"), "--theta1 needs --risk"),
+    "groups of a model": (("curve", *SUBJECT, "--risks", "0.3,0.4", "--by", "ward"), "--by has no meaning with --model"),
+    "a model and a table": (("compare", *SUBJECT, "--table", "eval.csv", *ASKED), "not allowed with argument --model"),
     "words to sweep": (("curve", *SUBJECT, "--risks", "low,high"), "'low' is not a number"),
     "an empty list": (("curve", *SUBJECT, "--risks", "0.3,,0.4"), "must be words between commas"),
     "a report as a picture": (("evaluate", *SUBJECT, *ASKED, "--report", "page.pdf"), "a report ends in .html, .md, .json"),

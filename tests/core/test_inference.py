@@ -58,7 +58,7 @@ def test_standard_error_agrees_with_the_bootstrap(setting: tuple[float, float, D
         weights = np.maximum(weights, 1e-300)
         return answer(oracle, risk, theta1, theta2, divergence, weights / weights.sum()).value
 
-    assert bootstrap(again, base, replicates=300, seed=0).standard_error == pytest.approx(error, rel=0.15)
+    assert bootstrap(again, base, again(base), replicates=300, seed=0).standard_error == pytest.approx(error, rel=0.15)
 
 
 def test_equal_weights_give_the_textbook_standard_error() -> None:

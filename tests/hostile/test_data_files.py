@@ -90,10 +90,10 @@ def test_directories_and_devices_are_refused_and_pipes_are_read(tmp_path: Path) 
     assert "is no path" in refusal("a\0.csv")
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(TEXT,))
+    writer = threading.Thread(target=pipe.write_bytes, args=(TEXT,), daemon=True)
     writer.start()
     assert len(read_table(str(pipe))) == 3
-    writer.join()
+    writer.join(10.0)
 
 
 class Counted(str):

@@ -1,31 +1,40 @@
-"""`tippingpoint compare`: several models on the same rows, with paired errors of their differences."""
+"""`tippingpoint compare`: several models on the same rows, or tables of the same samples, with paired errors."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 from tippingpoint.cli import options as shared
+from tippingpoint.cli.alternatives import FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
 from tippingpoint.front import compare
+from tippingpoint.results import Comparison
 
 EPILOG = f"""examples:
   tippingpoint compare --model now=model.json --model next=next.json --data eval.csv --target y --risk 0.4
   tippingpoint compare --config run.toml --model model.json --model next.json --gate-model next --fail-below 0.005
+  tippingpoint compare --table runs.csv --by model --risk 0.4
+  tippingpoint compare --table now.csv --table next.csv --risk 0.4
 
+{FILES}With --by, a column tells several runs in it apart; samples are paired by what they are called.
 {shared.MODEL_FILES}The gate judges every model, or the one that is named.
 {shared.CODES}"""
 
 
 def add(commands: Any) -> None:
     """Declare the command."""
-    parser = command(commands, "compare", "several models on the same data, with paired errors", EPILOG)
+    parser = command(
+        commands, "compare", "several models on the same data, or tables of the same samples, with paired errors", EPILOG
+    )
     shared.add_model(parser, several=True)
     shared.add_data(parser)
+    shared.add_columns(parser, common=True)
     shared.add_question(parser)
     shared.add_search(parser)
     shared.add_gate(parser, several=True)
@@ -37,15 +46,35 @@ def run(options: argparse.Namespace) -> int:
     """Compare, write, then judge by the gate."""
     check_outputs(options)
     check_gate(options)
-    if len(options.model) < 2:
-        raise InputError(f"--model {options.model[0]} is alone; give two or more, or evaluate it.")
-    subject = read_subject(options, several=True)
-    if options.gate_model is not None and options.gate_model not in subject.models:
-        raise InputError(f"--gate-model {options.gate_model} is none of the models; they are {', '.join(subject.models)}.")
-    compared = compare(subject.models, subject.x, subject.y, options.risk, **subject.settings, **asked(options))
+    compared, parts = _of_models(options) if options.table is None else _of_tables(options)
     report = None
     if options.report is not None:
         first = next(iter(compared.results.values()))
-        report = rendered_report(options.report, first, comparison=compared, model=subject.path, data=options.data)
+        report = rendered_report(options.report, first, comparison=compared, **parts)
     deliver(options, str(compared), comparison_json(compared), report=report)
     return gate(options, compared.results, "model")
+
+
+def _of_models(options: argparse.Namespace) -> tuple[Comparison, dict[str, Any]]:
+    """The models compared, and what a report can tell of where they come from."""
+    refuse_columns(options)
+    if len(options.model) < 2:
+        raise InputError(f"--model {options.model[0]} is alone; give two or more, or evaluate it.")
+    subject = read_subject(options, several=True)
+    _check_gated(options, subject.models)
+    compared = compare(subject.models, subject.x, subject.y, options.risk, **subject.settings, **asked(options))
+    return compared, {"model": subject.path, "data": options.data}
+
+
+def _of_tables(options: argparse.Namespace) -> tuple[Comparison, dict[str, Any]]:
+    """The tables compared, and the same of them."""
+    tables = several_tables(options)
+    _check_gated(options, tables.profiles)
+    compared = compare(tables.profiles, risk=options.risk, common=options.common, **asked(options))
+    return compared, {"model": tables.name, "data": tables.path}
+
+
+def _check_gated(options: argparse.Namespace, names: Iterable[str]) -> None:
+    """Whether the gate is about one of them, before the work begins."""
+    if options.gate_model is not None and options.gate_model not in names:
+        raise InputError(f"--gate-model {options.gate_model} is none of the models; they are {', '.join(names)}.")

@@ -1,4 +1,4 @@
-"""`tippingpoint curve`: the stability over thresholds, or along the dial between moving and reweighting."""
+"""`tippingpoint curve`: the stability over thresholds, over a price, or along the dial between moving and reweighting."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import argparse
 from typing import Any
 
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.outputs import check_outputs, deliver, sweep_json
+from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
+from tippingpoint.cli.outputs import check_outputs, deliver, sweep_json, sweeps_json
 from tippingpoint.cli.parsing import command, numbers, refuse
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
 from tippingpoint.front import profile
 
+PRICES = ("theta1", "theta2")
+"""What may be one price or several."""
+
 EPILOG = f"""examples:
   tippingpoint curve --model model.json --data eval.csv --target y --risks 0.3,0.4,0.5
   tippingpoint curve --model model.json --data eval.csv --target y --risk 0.4 --mixes 0,0.25,0.5,0.75,1
+  tippingpoint curve --model model.json --data eval.csv --target y --risk 0.4 --theta1 0.1,1,10 --theta2 0.25
+  tippingpoint curve --table runs.csv --by model --risks 0.3,0.4,0.5
 
-{shared.MODEL_FILES}"""
+{FILES}{shared.MODEL_FILES}"""
 
 
 def add(commands: Any) -> None:
@@ -24,10 +30,10 @@ def add(commands: Any) -> None:
     parser = command(commands, "curve", "the stability over thresholds or over prices", EPILOG)
     shared.add_model(parser)
     shared.add_data(parser)
-    question = shared.add_question(parser, risk=False)
-    over = question.add_mutually_exclusive_group(required=True)
-    over.add_argument("--risks", metavar="A,B,...", type=numbers, help="thresholds, instead of --risk")
-    over.add_argument("--mixes", metavar="A,B,...", type=numbers, help="places on the dial, instead of --mix")
+    shared.add_columns(parser)
+    question = shared.add_question(parser, risk=False, sweep=True)
+    question.add_argument("--risks", metavar="A,B,...", type=numbers, help="thresholds, instead of --risk")
+    question.add_argument("--mixes", metavar="A,B,...", type=numbers, help="places on the dial, instead of --mix")
     shared.add_search(parser)
     shared.add_outputs(parser, report=False)
     parser.set_defaults(run=run)
@@ -36,18 +42,39 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Search once, ask often."""
     check_outputs(options)
-    if options.risks is not None:
+    sweep = _swept(options)
+    if options.table is None:
+        refuse_columns(options)
+        subject = read_subject(options)
+        profiled = profile(subject.model, subject.x, subject.y, **subject.settings)
+    else:
+        tables = read_tables(options)
+        if tables.grouped:
+            sweeps = {name: each.curve(**sweep) for name, each in tables.profiles.items()}
+            deliver(options, "\n\n".join(f"{name}\n{each}" for name, each in sweeps.items()), sweeps_json(sweeps))
+            return
+        profiled = tables.first
+    found = profiled.curve(**sweep)
+    deliver(options, str(found), sweep_json(found))
+
+
+def _swept(options: argparse.Namespace) -> dict[str, Any]:
+    """What to ask of a profile: every setting is one value, but for the one that the curve is over."""
+    prices = {name: getattr(options, name) for name in PRICES}
+    several = [f"--{name}" for name in ("risks", "mixes") if getattr(options, name) is not None]
+    several += [f"--{name}" for name, values in prices.items() if values is not None and len(values) > 1]
+    if len(several) != 1:
+        told = f"; it is given {' and '.join(several)}" if several else ""
+        raise InputError(
+            f"a curve is over one of --risks, --mixes, --theta1 and --theta2, as --theta1 0.1,1,10{told}. See tippingpoint"
+            " curve --help."
+        )
+    if several == ["--risks"]:
         refuse(options, "--risks", "risk")
-    else:
-        refuse(options, "--mixes", "mix", "theta1", "theta2")
-        if options.risk is None:
-            raise InputError("--mixes needs --risk, the threshold; see tippingpoint curve --help.")
-    subject = read_subject(options)
-    profiled = profile(subject.model, subject.x, subject.y, **subject.settings)
-    settings = asked(options)
-    if options.risks is not None:
-        sweep = profiled.curve(options.risks, **settings)
-    else:
-        along = {name: settings[name] for name in ("budget", "divergence")}
-        sweep = profiled.tradeoff(options.mixes, risk=options.risk, **along)
-    deliver(options, str(sweep), sweep_json(sweep))
+    elif options.risk is None:
+        raise InputError(f"{several[0]} needs --risk, the threshold; see tippingpoint curve --help.")
+    if several == ["--mixes"]:
+        refuse(options, "--mixes", "mix", *PRICES)
+    one = {name: values[0] if values is not None and len(values) == 1 else values for name, values in prices.items()}
+    settings = {**asked(options), **one, "risk": options.risk, "risks": options.risks}
+    return {**settings, "mix": options.mix if options.mixes is None else options.mixes}

@@ -6,31 +6,29 @@ import argparse
 from typing import Any
 
 from tippingpoint.cli import options as shared
+from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
-from tippingpoint.cli.parsing import command, refuse
+from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
-from tippingpoint.cli.tables import read_table
 from tippingpoint.front import profile
 from tippingpoint.profiles import Profile
 from tippingpoint.show.visible import csv_text
-from tippingpoint.tables import profile_table
 
 EPILOG = f"""examples:
   tippingpoint evaluate --table runs.csv --risk 0.4
   tippingpoint evaluate --model model.json --data eval.csv --target y --risk 0.4 --theta1 1 --theta2 0.25
   tippingpoint evaluate --config run.toml --fail-below 0.05
 
-runs.csv has one line an alternative, with columns sample, loss, cost (the line of cost 0 is the sample as it is).
-{shared.MODEL_FILES}{shared.CODES}"""
+{FILES}{shared.MODEL_FILES}{shared.CODES}"""
 
 
 def add(commands: Any) -> None:
     """Declare the command."""
     parser = command(commands, "evaluate", "the stability of a model or of a table of alternatives", EPILOG)
-    shared.add_model(parser, instead=True)
+    shared.add_model(parser, linear=True)
     shared.add_data(parser)
-    shared.add_columns(parser)
+    shared.add_columns(parser, by=False)
     shared.add_question(parser)
     shared.add_search(parser)
     shared.add_gate(parser)
@@ -57,9 +55,8 @@ def run(options: argparse.Namespace) -> int:
 def _profiled(options: argparse.Namespace) -> tuple[Profile, dict[str, Any]]:
     """The profile, and what a report can tell of where it comes from."""
     if options.table is None:
-        refuse(options, "--linear" if options.linear else "--model", "sample_column", "loss_column", "cost_column")
+        refuse_columns(options)
         subject = read_subject(options)
         return profile(subject.model, subject.x, subject.y, **subject.settings), {"model": subject.path, "data": options.data}
-    refuse(options, "--table", "data", "target", "loss", "scale", "frozen", "space", *shared.LOADING, *shared.SEARCH)
-    columns = {role: getattr(options, f"{role}_column") or role for role in ("sample", "loss", "cost")}
-    return profile_table(read_table(options.table), weight=options.weight, **columns), {"data": options.table}
+    tables = read_tables(options)
+    return tables.first, {"data": tables.path}

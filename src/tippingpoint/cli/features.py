@@ -23,7 +23,7 @@ EPILOG = f"""examples:
 def add(commands: Any) -> None:
     """Declare the command."""
     parser = command(commands, "features", "the stability of each feature on its own", EPILOG)
-    shared.add_model(parser)
+    shared.add_model(parser, table=False)
     shared.add_data(parser)
     question = shared.add_question(parser)
     question.add_argument(

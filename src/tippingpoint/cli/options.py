@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tippingpoint.cli.parsing import Parser, count, number, seed, words
+from tippingpoint.cli.dialects import encoding_named, separator_named
+from tippingpoint.cli.parsing import Parser, count, number, numbers, seed, words
 from tippingpoint.models.answers import OUTPUTS
 from tippingpoint.models.files.base import RISK
 from tippingpoint.prices import BUDGET
@@ -22,6 +23,12 @@ SEARCH = ("method", "certify", "calls", "repeats", "seed", "time_limit", "output
 LOADING = ("classes", "state", "trust")
 """Options of model files."""
 
+ROLES = ("sample", "loss", "cost")
+"""Columns that every table of alternatives has."""
+
+TABLES = (*(f"{role}_column" for role in ROLES), "by", "common")
+"""Options of tables of alternatives."""
+
 MODEL_FILES = """model files: skops, XGBoost (JSON, UBJ), LightGBM (text), ONNX, torch.export, a linear model as JSON
 ({"coef": [...], "intercept": 0.1, "features": [...], "classes": [...]}; the last two may be left out), or
 module:factory, a function of yours that returns the model.
@@ -32,21 +39,25 @@ What a file holds decides; an ending that promises something else is an error.
 CODES = "exit codes: 0 fine, 1 the gate (--fail-below) failed, 2 bad input.\n"
 
 
-def add_model(parser: Parser, *, several: bool = False, instead: bool = False) -> None:
-    """What to evaluate: the model and how its file may be loaded."""
+def add_model(parser: Parser, *, several: bool = False, table: bool = True, linear: bool = False) -> None:
+    """What to evaluate: the model and how its file may be loaded, or a table of alternatives instead."""
     group = parser.add_argument_group("what to evaluate")
-    if instead:
-        source: Any = group.add_mutually_exclusive_group(required=True)
-        source.add_argument("--table", metavar="FILE", help="alternatives, one a line (CSV or Parquet); no model is needed")
+    source: Any = group.add_mutually_exclusive_group(required=True) if table else group
+    if table:
+        source.add_argument(
+            "--table",
+            metavar="NAME=FILE" if several else "FILE",
+            action="append" if several else "store",
+            help=f"alternatives, one a line (CSV or Parquet); no model is needed{'; repeat it for each' if several else ''}",
+        )
+    if linear:
         source.add_argument("--linear", metavar="FILE", help="the same as --model, for a linear model as JSON")
-    else:
-        source = group
     which = "a model, as name=FILE or name=module:factory; the first is the reference" if several else "the model"
     source.add_argument(
         "--model",
         metavar="NAME=FILE" if several else "FILE",
         action="append",
-        required=not instead,
+        required=not table,
         help=f"{which}{'; repeat it for each' if several else ''} (see below for the kinds of files)",
     )
     group.add_argument(
@@ -74,31 +85,42 @@ def add_data(parser: Parser) -> None:
     """On which data, and what of them may move."""
     group = parser.add_argument_group("on which data")
     group.add_argument("--data", metavar="FILE", help="evaluation data (CSV or Parquet)")
+    group.add_argument(
+        "--sep", metavar="CHAR", type=separator_named, help="between cells of a CSV file; , ; and tab are mostly recognised"
+    )
+    group.add_argument("--decimal", choices=(".", ","), help="how a CSV file writes decimals; . unless it is clearly ,")
+    group.add_argument("--encoding", metavar="NAME", type=encoding_named, help="of a CSV file, as latin-1; default utf-8")
     group.add_argument("--target", metavar="COLUMN", help="column of --data with the labels or targets")
     group.add_argument("--weight", metavar="COLUMN", help="column with sample weights")
-    group.add_argument("--loss", metavar="NAME", help="what to judge by, as zero_one, logistic, squared, pinball:0.9")
+    group.add_argument("--loss", metavar="NAME", help="what to judge by, as error, log_loss, mse, mae, pinball:0.9")
     group.add_argument("--space", metavar="FILE", help="what may move, how, at what price (TOML: the arguments of Space)")
     group.add_argument("--frozen", metavar="COLUMN", action="append", help="a feature that may not move; may be repeated")
     group.add_argument("--scale", choices=SCALES, help="unit of moves: as given, or each column's own spread")
 
 
-def add_columns(parser: Parser) -> None:
-    """The columns of a table of alternatives."""
+def add_columns(parser: Parser, *, by: bool = True, common: bool = False) -> None:
+    """The columns of a table of alternatives, and how several are paired."""
     group = parser.add_argument_group("of a table of alternatives")
-    for role in ("sample", "loss", "cost"):
+    for role in ROLES:
         group.add_argument(f"--{role}-column", metavar="COLUMN", help=f"column of --table with the {role} (default: {role})")
+    if by:
+        group.add_argument("--by", metavar="COLUMN", help="column that tells several runs in one table apart, as model")
+    if common:
+        group.add_argument("--common", action="store_true", help="leave out samples that some of them lack; else an error")
 
 
-def add_question(parser: Parser, *, risk: bool = True, mix: bool = True) -> argparse._ArgumentGroup:
-    """What to ask: the threshold, the prices, the divergence."""
+def add_question(parser: Parser, *, risk: bool = True, sweep: bool = False) -> argparse._ArgumentGroup:
+    """What to ask: the threshold, the prices (where they may be swept, one or several of each), the divergence."""
     group = parser.add_argument_group("what to ask")
     group.add_argument("--risk", metavar="LOSS", type=number, required=risk, help="the threshold: a mean loss, as 0.4")
     group.add_argument(
         "--mix", metavar="SHARE", type=number, help="dial from reweighting only (0) to moving only (1); default 0.5"
     )
     group.add_argument("--budget", metavar="SUM", type=number, help=f"1/theta1 + 1/theta2 along the dial; default {BUDGET:g}")
-    group.add_argument("--theta1", metavar="PRICE", type=number, help="price of moving; inf forbids it")
-    group.add_argument("--theta2", metavar="PRICE", type=number, help="price of reweighting; inf forbids it")
+    one: dict[str, Any] = {"metavar": "A,B,...", "type": numbers} if sweep else {"metavar": "PRICE", "type": number}
+    several = "; several: a curve over it" if sweep else ""
+    group.add_argument("--theta1", **one, help=f"price of moving; inf forbids it{several}")
+    group.add_argument("--theta2", **one, help=f"price of reweighting; inf forbids it{several}")
     group.add_argument("--divergence", metavar="NAME", default="kl", help="kl, chi2 or cvar:SHARE; default kl")
     return group
 
@@ -137,7 +159,7 @@ def add_outputs(parser: Parser, *, report: bool = True, sensitive: bool = False)
     if report:
         group.add_argument("--report", metavar="FILE", help="a report to read or to send: .html, .md or .json")
     if sensitive:
-        group.add_argument("--sensitive", metavar="FILE", help="the sensitive distribution as CSV")
+        group.add_argument("--sensitive", metavar="FILE", help="the sensitive distribution as CSV; the column mass sums to one")
     group.add_argument("--quiet", action="store_true", help="print no result and no progress")
     group.add_argument(
         "--config", metavar="FILE", help="options in a TOML file, by their long names; those given here take precedence"

@@ -20,8 +20,8 @@ from tippingpoint.writing import write_files
 FILES = ("json", "report", "sensitive")
 """Options that name files to write."""
 
-COMPARISON, SWEEP = "tippingpoint.comparison/1", "tippingpoint.sweep/1"
-"""Names and versions of the JSON that comparisons and sweeps are written as."""
+COMPARISON, SWEEP, SWEEPS = "tippingpoint.comparison/1", "tippingpoint.sweep/1", "tippingpoint.sweeps/1"
+"""Names and versions of the JSON that comparisons, sweeps and several of these are written as."""
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -77,8 +77,17 @@ def comparison_json(compared: Comparison) -> str:
 
 def sweep_json(sweep: Sweep) -> str:
     """A sweep as JSON: what varies, its values, and the result at each."""
-    results = [result.to_dict() for result in sweep]
-    return _dumped({"schema": SWEEP, "over": sweep.over, "at": list(sweep.at), "results": results})
+    return _dumped({"schema": SWEEP, **_swept(sweep)})
+
+
+def sweeps_json(sweeps: Mapping[str, Sweep]) -> str:
+    """Sweeps of several tables as JSON, by name."""
+    return _dumped({"schema": SWEEPS, "sweeps": {name: _swept(sweep) for name, sweep in sweeps.items()}})
+
+
+def _swept(sweep: Sweep) -> dict[str, Any]:
+    at = [str(each) if math.isinf(each) else each for each in sweep.at]  # which JSON lacks
+    return {"over": sweep.over, "at": at, "results": [result.to_dict() for result in sweep]}
 
 
 def _storable(row: Mapping[Any, Any]) -> dict[str, Any]:

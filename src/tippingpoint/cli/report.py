@@ -6,13 +6,16 @@ import argparse
 from typing import Any
 
 from tippingpoint.cli import options as shared
+from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.opening import how_to_open
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.errors import InputError
 from tippingpoint.front import compare, feature_stability, served, stability
+from tippingpoint.results import StabilityResult
 
 REPORT = "tippingpoint-report.html"
 """Where the report goes, unless the user says where."""
@@ -20,9 +23,10 @@ REPORT = "tippingpoint-report.html"
 EPILOG = f"""examples:
   tippingpoint report --model model.json --data eval.csv --target y --risk 0.4
   tippingpoint report --model now=model.json --model next=next.json --data eval.csv --target y --risk 0.4 --report review.md
+  tippingpoint report --table runs.csv --by model --risk 0.4
 
-With several models the report is about the first, and compares the others with it.
-{shared.MODEL_FILES}{shared.CODES}"""
+With several models, or --by, the report is about the first, and compares the others with it.
+{FILES}{shared.MODEL_FILES}{shared.CODES}"""
 
 
 def add(commands: Any) -> None:
@@ -30,6 +34,7 @@ def add(commands: Any) -> None:
     parser = command(commands, "report", "the stability, the features and who is sensitive, on one page", EPILOG)
     shared.add_model(parser, several=True)
     shared.add_data(parser)
+    shared.add_columns(parser, common=True)
     shared.add_question(parser)
     shared.add_search(parser)
     shared.add_gate(parser)
@@ -41,6 +46,20 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate, rank the features, compare, write the page, then judge by the gate."""
     check_outputs(options)
     check_gate(options)
+    if options.table is None:
+        refuse_columns(options)
+        result, parts = _of_models(options)
+    else:
+        result, parts = _of_tables(options)
+    page = rendered_report(options.report, result, **parts)
+    deliver(options, str(result), result.to_json(), report=page)
+    if not options.quiet and options.json != "-":
+        say(options, how_to_open(options.report))
+    return gate(options, {"model": result}, "")
+
+
+def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:
+    """The stability of the first model, and what else its report shows."""
     subject = read_subject(options, several=True)
     x, y, settings = subject.x, subject.y, {**subject.settings, **asked(options)}
     compared = compare(subject.models, x, y, options.risk, **settings) if len(subject.models) > 1 else None
@@ -51,8 +70,16 @@ def run(options: argparse.Namespace) -> int:
     ranked = feature_stability(
         subject.model, x, y, options.risk, **(settings if compared is None else served(subject.model, x, y, settings))
     )
-    page = rendered_report(options.report, result, features=ranked, comparison=compared, model=subject.path, data=options.data)
-    deliver(options, str(result), result.to_json(), report=page)
-    if not options.quiet and options.json != "-":
-        say(options, how_to_open(options.report))
-    return gate(options, {"model": result}, "")
+    return result, {"features": ranked, "comparison": compared, "model": subject.path, "data": options.data}
+
+
+def _of_tables(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:
+    """The same of the first table; none has features to rank."""
+    tables = read_tables(options)
+    parts = {"model": tables.name, "data": tables.path}
+    if len(tables.profiles) == 1:
+        if options.common:
+            raise InputError("--common is of several tables; leave it out.")
+        return tables.first.stability(options.risk, **asked(options)), parts
+    compared = compare(tables.profiles, risk=options.risk, common=options.common, **asked(options))
+    return next(iter(compared.results.values())), {**parts, "comparison": compared}

@@ -14,6 +14,7 @@ from tippingpoint.cli import compare, completion, curve, demo, evaluate, feature
 from tippingpoint.cli.config import expanded
 from tippingpoint.cli.faults import NO_READER, exit_code, sentence
 from tippingpoint.cli.interrupts import INTERRUPTED, TOLD
+from tippingpoint.cli.lines import data_lines
 from tippingpoint.cli.parsing import Parser
 from tippingpoint.cli.streams import answering, complain, furnish_streams, quietly, settle_streams
 from tippingpoint.errors import InputError, OutputError
@@ -54,7 +55,8 @@ def _work(options: argparse.Namespace, *, own: bool) -> int:
         warnings.showwarning = _warn
         options.answer = answer
         try:
-            return int(options.run(options) or 0)
+            with data_lines(options):
+                return int(options.run(options) or 0)
         except SystemExit as end:
             raise InputError(
                 f"the model's own code ended the program (exit {end.code!r}); let its module do so only where it is run itself."

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.options import LOADING, SEARCH
 from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.tables import read_table
@@ -63,7 +64,7 @@ def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subje
         if getattr(options, needed) is None:
             raise InputError(f"{source} needs --{needed}; see tippingpoint --help.")
     paths = _paths(options, several=several)
-    data = read_table(options.data)
+    data = read_table(options.data, dialect(options))
     for column in (options.target, options.weight):
         if column is not None:
             _check_column(options.data, data, column)
@@ -92,22 +93,22 @@ def _paths(options: argparse.Namespace, *, several: bool) -> dict[str, str]:
         if len(given) > 1:
             raise InputError(f"--model is given {len(given)} times; one is evaluated at a time, compare takes several.")
         return {"model": given[0]}
-    return _named(given, "--model")
+    return named(given, "--model")
 
 
-def _named(given: list[str], option: str) -> dict[str, str]:
+def named(given: list[str], option: str) -> dict[str, str]:
     """`name=path` as a mapping; a path alone is named by its stem."""
-    named: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for text in given:
         name, equals, path = text.partition("=")
         if not equals:
             name, path = Path(text).stem, text
-        if name in named or not name or not path:
+        if name in paths or not name or not path:
             raise InputError(
                 f"{option} {text}: each needs a name of its own, as {option} loose=a.skops {option} strict=b.skops."
             )
-        named[name] = path
-    return named
+        paths[name] = path
+    return paths
 
 
 def _trusted(types: Sequence[str], paths: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -160,7 +161,7 @@ def _states(options: argparse.Namespace, paths: Mapping[str, str]) -> dict[str, 
         if len(options.state) > 1:
             raise InputError(f"--state is given {len(options.state)} times; one file has the weights of the model.")
         return {"model": options.state[0]}
-    states = _named(options.state, "--state")
+    states = named(options.state, "--state")
     for name in states:
         if name not in paths:
             raise InputError(f"--state {name}={states[name]} is of no model; they are {listed(paths)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import re
 import stat
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from tippingpoint.cli.dialects import AS_SHOWN, COMMA, LOOKED_AT, Dialect, shown, with_decimal_commas
+from tippingpoint.cli.streams import complain
 from tippingpoint.errors import InputError
 
 PARQUET = (".parquet", ".pq")
@@ -40,20 +43,22 @@ FREE_CELLS = 2**28
 """Cells that a Parquet file of any size may hold: 2 GiB of numbers."""
 
 
-def read_table(path: str) -> Any:
+def read_table(path: str, dialect: Dialect = AS_SHOWN) -> Any:
     """A CSV or Parquet file as a pandas frame; a path only, never an address that would be fetched."""
     import pandas as pd
 
     _check_file(path)
     suffix = Path(path).suffix.lower()
     kind = "Parquet" if suffix in PARQUET else "CSV"
+    if kind == "Parquet" and dialect.given:
+        raise InputError(f"{dialect.given[0]} is of CSV files, and {path} is Parquet; leave it out.")
     try:
         if kind == "Parquet":
             with Path(path).open("rb") as file:
                 _check_parquet(path, file)
                 return pd.read_parquet(file)
-        with _opened(path, suffix) as text:
-            return pd.read_csv(text)
+        with opened(path, suffix) as raw:
+            return _read_csv(path, raw, dialect)
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or give a CSV file.") from None
     except (InputError, MemoryError):
@@ -62,6 +67,30 @@ def read_table(path: str) -> Any:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the file itself, as one that is not there
         raise InputError(f"{path} cannot be read as {kind} ({' '.join(str(error).split())}); check the file.") from None
+
+
+def _read_csv(path: str, raw: io.BufferedReader[Any], dialect: Dialect) -> Any:
+    """A CSV file; what is recognised of how it is written is said, since it could be meant otherwise."""
+    import pandas as pd
+
+    seen = dialect.seen(raw.peek(LOOKED_AT))
+    try:
+        frame = pd.read_csv(raw, sep=seen.sep, decimal=seen.decimal or ".", encoding=seen.encoding)
+    except UnicodeError:
+        raise InputError(
+            f"{path} is not written in {seen.encoding}; give its --encoding, as utf-8, latin-1 or utf-16."
+        ) from None
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise InputError(f"{path}: its lines hold more cells than its first line has names; name every column, or mend them.")
+    told = []
+    if dialect.sep is None and seen.sep not in (None, COMMA):
+        told.append(f"--sep {shown(seen.sep)}")
+    if seen.sep != COMMA and dialect.decimal is None:
+        frame, columns = with_decimal_commas(frame)
+        told += ["--decimal ','"] if columns else []
+    if told and not dialect.quiet:
+        complain(f"tippingpoint: {path} is read with {' '.join(told)}, as it seems to be written.")
+    return frame
 
 
 def _check_file(path: str) -> None:
@@ -77,12 +106,12 @@ def _check_file(path: str) -> None:
 
 
 @contextmanager
-def _opened(path: str, suffix: str) -> Iterator[IO[bytes]]:
+def opened(path: str, suffix: str) -> Iterator[io.BufferedReader[Any]]:
     """A CSV file; one that is packed, unpacked as it is read, once it is known to hold no more than `EXPANSION` allows."""
     if suffix in UNSERVED:
         raise InputError(f"{path}: CSV files packed as {suffix} are not read; unpack it, or pack it as .gz.")
     if suffix not in (*UNPACKERS, ".zip"):
-        with Path(path).open("rb") as file:
+        with io.BufferedReader(io.FileIO(path), LOOKED_AT) as file:
             yield file
         return
     limit = max(FREE, EXPANSION * Path(path).stat().st_size)
@@ -93,7 +122,7 @@ def _opened(path: str, suffix: str) -> Iterator[IO[bytes]]:
                 " fill the memory; unpack it yourself, and give what comes out."
             )
     with _unpacked(path, suffix) as stream:
-        yield stream
+        yield io.BufferedReader(stream, LOOKED_AT)
 
 
 def _ends_within(stream: IO[bytes], limit: int) -> bool:
@@ -106,7 +135,7 @@ def _ends_within(stream: IO[bytes], limit: int) -> bool:
 
 
 @contextmanager
-def _unpacked(path: str, suffix: str) -> Iterator[IO[bytes]]:
+def _unpacked(path: str, suffix: str) -> Iterator[Any]:
     if suffix != ".zip":
         with UNPACKERS[suffix](path, "rb") as stream:
             yield stream

@@ -59,9 +59,12 @@ class Bootstrap:
     ----------
     values
         One stability a replicate; `inf` where the resampled data cannot reach the threshold.
+    value
+        The stability of the data themselves.
     """
 
     values: FloatArray
+    value: float
 
     @property
     def standard_error(self) -> float:
@@ -77,6 +80,21 @@ class Bootstrap:
         low, high = np.quantile(self.values, [tail, 1.0 - tail], method="inverted_cdf")
         return float(low), float(high)
 
+    def __repr__(self) -> str:
+        return f"Bootstrap(value={self.value!r}, standard_error={self.standard_error!r}, replicates={len(self.values)})"
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        beyond = int(np.isinf(self.values).sum())
+        told = [
+            f"Stability {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
+            f"  standard error  {self.standard_error:.2g}",
+            f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
+        ]
+        if beyond:
+            told.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
+        return "\n".join(told)
+
 
 def check_level(level: float) -> None:
     """Refuse a confidence level that is none."""
@@ -84,8 +102,13 @@ def check_level(level: float) -> None:
         raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
 
 
-def bootstrap(stability: Callable[[FloatArray], float], base: FloatArray, *, replicates: int, seed: int) -> Bootstrap:
-    """Resample rows with replacement: each replicate is a new set of base weights for the same responses."""
+def bootstrap(
+    stability: Callable[[FloatArray], float], base: FloatArray, value: float, *, replicates: int, seed: int
+) -> Bootstrap:
+    """Resample rows with replacement: each replicate is a new set of base weights for the same responses.
+
+    `value` is the stability at `base` itself.
+    """
     generator = np.random.default_rng(seed)
     n = len(base)
     values = np.empty(replicates)
@@ -93,4 +116,4 @@ def bootstrap(stability: Callable[[FloatArray], float], base: FloatArray, *, rep
         counts = generator.multinomial(n, np.full(n, 1.0 / n))
         weights = base * counts
         values[replicate] = stability(weights / weights.sum())
-    return Bootstrap(values)
+    return Bootstrap(values, value)

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from tippingpoint.errors import InputError
 from tippingpoint.losses.base import Loss
 from tippingpoint.losses.logistic import Logistic
+from tippingpoint.losses.names import NO_MEANS, canonical, own_name
 from tippingpoint.losses.piecewise import PiecewiseLinear, absolute, epsilon_insensitive, hinge, pinball
 from tippingpoint.losses.quadratic import Huber, Squared, SquaredHinge
 from tippingpoint.losses.rising import Rising
 from tippingpoint.losses.zero_one import ZeroOne
 
-__all__ = ["LOSSES", "Loss", "PiecewiseLinear", "Rising", "loss_named"]
+__all__ = ["LOSSES", "Loss", "PiecewiseLinear", "Rising", "loss_named", "own_name"]
 
 LOSSES: dict[str, Callable[..., Loss]] = {
     "zero_one": ZeroOne,
@@ -33,10 +34,13 @@ WITH_PARAMETER = ("pinball", "epsilon_insensitive", "huber")
 
 
 def loss_named(loss: str | Loss) -> Loss:
-    """The loss a user means: an instance, a name, or a name and its number, as `"pinball:0.9"`."""
+    """The loss a user means: an instance, a name (ours, or as in `names.py`), or a name and its number, as `"pinball:0.9"`."""
     if isinstance(loss, Loss):
         return loss
-    name, _, parameter = str(loss).partition(":")
+    given, _, parameter = str(loss).partition(":")
+    name = canonical(given)
+    if name in NO_MEANS:
+        raise InputError(f"loss={loss!r} cannot be judged by: {NO_MEANS[name]}.")
     if name not in LOSSES:
         raise InputError(f"loss={loss!r} is not known; use one of {', '.join(LOSSES)}, or a Loss.")
     if not parameter:

@@ -81,6 +81,10 @@ class Loss(ABC):
         """How results, tables and files name this loss."""
         return self.name
 
+    def label_of(self, classes: int) -> str:
+        """How results name this loss of so many classes."""
+        return self.label
+
     @property
     def needs_crossing(self) -> bool:
         """Whether a response only counts strictly beyond where its cost is least (0/1: beyond the boundary)."""

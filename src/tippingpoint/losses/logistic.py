@@ -28,6 +28,9 @@ class Logistic(Loss):
     task: Task = "classification"
     steepest = 1.0
 
+    def label_of(self, classes: int) -> str:
+        return self.label if classes <= 2 else "cross_entropy"
+
     def value(self, v: FloatArray) -> FloatArray:
         return np.logaddexp(0.0, v)
 

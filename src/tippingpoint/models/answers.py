@@ -13,7 +13,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError, ModelError, UnsupportedError, listed
 from tippingpoint.foreign import guarded
 from tippingpoint.frames import Features, read_labels, read_numbers, read_vector
-from tippingpoint.losses import Loss, PiecewiseLinear, loss_named
+from tippingpoint.losses import Loss, PiecewiseLinear, loss_named, own_name
 from tippingpoint.models.calling import Caller, Method, key, numbers
 from tippingpoint.models.labels import class_indices
 from tippingpoint.models.steadiness import check_labels_again, check_numbers, check_numbers_again, trial_rows
@@ -133,7 +133,7 @@ def _own_loss(model: Any, features: Features, y: np.ndarray[Any, Any], own: Call
         return caller.noise.averaged(lambda: once(rows, x))
 
     check_numbers(lambda rows: once(rows, features.x[rows]), len(y), caller, "losses")
-    name = getattr(own, "__name__", type(own).__name__)
+    name = own_name(own)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
     return Reading(identity, name, (-math.inf, math.inf), scores)
 
@@ -172,7 +172,7 @@ class _Classifier:
                 f"loss={loss.label!r} needs scores or probabilities, but the model only tells classes; use 'zero_one', or pass"
                 " a model with predict_proba or decision_function."
             )
-        return Reading(loss, loss.label, loss.range, self._scores, self._index, self._output != "label")
+        return Reading(loss, loss.label_of(len(self._classes)), loss.range, self._scores, self._index, self._output != "label")
 
     def _chosen(self, options: Options, labels: np.ndarray[Any, Any]) -> tuple[Method, str]:
         """The method to ask, and what it returns; scores only where they agree with what the model predicts."""

@@ -123,7 +123,8 @@ def offers_module(model: Any, loss: Any) -> bool:
     if not callable(getattr(model, "as_module", None)):
         return False
     scores = len(np.atleast_2d(model.coef_)) if hasattr(model, "coef_") else 0
-    exact = scores == 1 or (scores > 1 and getattr(loss, "name", loss) in (None, "zero_one"))
+    name = loss_named(loss).name if isinstance(loss, str) else getattr(loss, "name", loss)
+    exact = scores == 1 or (scores > 1 and name in (None, "zero_one"))
     return not exact or _own(loss)
 
 

@@ -15,7 +15,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
 from tippingpoint.foreign import guarded
 from tippingpoint.frames import read_labels, read_numbers, read_vector
-from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named
+from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named, own_name
 from tippingpoint.models.labels import class_indices
 from tippingpoint.oracles.network.scores import Outputs
 
@@ -107,7 +107,7 @@ def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> R
             )
         return per_sample
 
-    name = getattr(own, "__name__", type(own).__name__)
+    name = own_name(own)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
     return Reading(identity, name, (-math.inf, math.inf), pushed, (), None)
 
@@ -164,7 +164,7 @@ def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Re
         ahead = unit[others] - unit[:, None, :]
         ways = (Way(loss, ahead[index], np.zeros((len(index), outputs - 1)), soft),)
     rivals = [_ahead(k, own, pushed) for k in range(outputs)] if outputs <= RIVALS else []
-    return Reading(loss, loss.label, loss.range, pushed, ways, index, rivals)
+    return Reading(loss, loss.label_of(outputs), loss.range, pushed, ways, index, rivals)
 
 
 def _ahead(rival: int, own: Tensor, otherwise: Outputs) -> Outputs:

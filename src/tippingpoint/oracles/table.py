@@ -38,6 +38,7 @@ class TableOracle(Oracle):
 
     def __init__(self, sample: IntArray, loss: FloatArray, cost: FloatArray, columns: Mapping[str, Any]) -> None:
         self._columns = columns
+        self._given = sample, loss, cost
         original = np.flatnonzero(cost == 0.0)
         self._losses = np.zeros(int(sample.max()) + 1)
         self._losses[sample[original]] = loss[original]
@@ -55,6 +56,22 @@ class TableOracle(Oracle):
     @property
     def losses(self) -> FloatArray:
         return self._losses
+
+    @property
+    def offers(self) -> tuple[IntArray, FloatArray]:
+        """What is offered to whom: every pair of a sample and a cost that occurs, in order, as two columns."""
+        sample, _, cost = self._given
+        pairs = np.unique(np.column_stack([sample, cost]), axis=0)
+        return pairs[:, 0].astype(np.intp), pairs[:, 1]
+
+    def taking(self, samples: IntArray) -> TableOracle:
+        """The alternatives of these samples only, in this order."""
+        place = np.full(len(self._losses), -1, dtype=np.intp)
+        place[samples] = np.arange(len(samples))
+        sample, loss, cost = self._given
+        kept = np.flatnonzero(place[sample] >= 0)
+        columns = {name: np.asarray(column)[kept] for name, column in self._columns.items()}
+        return TableOracle(place[sample[kept]], loss[kept], cost[kept], columns)
 
     def respond(self, price: float) -> Response:
         chosen = self._chosen(price)

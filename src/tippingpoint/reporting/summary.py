@@ -24,7 +24,7 @@ from tippingpoint.reporting.packing import pack
 from tippingpoint.reporting.population import Condition, describe
 from tippingpoint.reporting.rows import sheet_of_rows
 from tippingpoint.show.report import words
-from tippingpoint.show.text import GIVEN, bound
+from tippingpoint.show.text import bound, risk_name
 
 if TYPE_CHECKING:
     from tippingpoint.rankings import FeatureStability
@@ -198,5 +198,5 @@ def _live(result: Mapping[str, Any], evidence: Evidence, embedded: Embedded, ris
         "risks": [min(risks[0], result["risk"]), top],
         "percent": result["loss"] == "zero_one",
         "unit": result["unit"],
-        "what": {"zero_one": "error rate", GIVEN: GIVEN}.get(result["loss"], f"{result['loss']} risk"),
+        "what": risk_name(result["loss"]),
     }

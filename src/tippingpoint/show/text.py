@@ -16,6 +16,9 @@ WIDTH = 79
 GIVEN = "mean loss"
 """What the risk of a table of given losses is called."""
 
+OWN = "your own loss"
+"""What the loss of a user is called whose function has no name."""
+
 SPECK = 1e-12
 """Part of a whole below which a number is rounding, and shown as nothing."""
 
@@ -44,7 +47,12 @@ def level(value: float, loss: str) -> str:
 
 def risk_name(loss: str) -> str:
     """What the mean of a loss is called."""
-    return {"zero_one": "error rate", GIVEN: GIVEN}.get(loss, f"{loss} risk")
+    return {"zero_one": "error rate", GIVEN: GIVEN, OWN: f"mean of {OWN}"}.get(loss, f"{loss} risk")
+
+
+def loss_name(loss: str) -> str:
+    """A loss in a sentence, with its article."""
+    return {GIVEN: "the loss", OWN: OWN}.get(loss, f"the {loss} loss")
 
 
 def bound(summary: Mapping[str, Any]) -> str:
