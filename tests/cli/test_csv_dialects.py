@@ -147,6 +147,11 @@ def test_errors_about_data_do_too(place: Path, tell: Told) -> None:
             assert err.startswith(f"tippingpoint: gap.csv, line {line}: {told}")
 
 
+def test_a_command_whose_data_are_no_file_is_not_asked_for_lines(tell: Told) -> None:
+    code, _, err = tell("reproduce", "income", "--data", "nowhere", "--out", "out")
+    assert (code, "nowhere" in err, "please report" in err) == (2, True, False)
+
+
 def test_two_originals_that_disagree_are_both_named(place: Path, tell: Told) -> None:
     (place / "runs.csv").write_text("sample,cost,loss\na,0,0\nb,0,0\na,0,1\n", encoding="utf-8")
     code, _, err = tell("evaluate", "--table", "runs.csv", "--risk", "0.5")

@@ -73,13 +73,12 @@ def _read_csv(path: str, raw: io.BufferedReader[Any], dialect: Dialect) -> Any:
     """A CSV file; what is recognised of how it is written is said, since it could be meant otherwise."""
     import pandas as pd
 
-    seen = dialect.seen(raw.peek(LOOKED_AT))
     try:
+        seen = dialect.seen(raw.peek(LOOKED_AT))
         frame = pd.read_csv(raw, sep=seen.sep, decimal=seen.decimal or ".", encoding=seen.encoding)
     except UnicodeError:
-        raise InputError(
-            f"{path} is not written in {seen.encoding}; give its --encoding, as utf-8, latin-1 or utf-16."
-        ) from None
+        tried = dialect.encoding or "utf-8"
+        raise InputError(f"{path} is not written in {tried}; give its --encoding, as utf-8, latin-1 or utf-16.") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise InputError(f"{path}: its lines hold more cells than its first line has names; name every column, or mend them.")
     told = []
