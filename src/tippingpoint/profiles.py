@@ -201,6 +201,7 @@ class Profile:
             evaluations=solution.evaluations,
             notes=tuple(notes),
             trace=oracle.trace or solution.risks,
+            interrupted=oracle.interrupted,
             evidence=Evidence(
                 sensitive=lambda: self._frame(oracle, q),
                 places=lambda: self._places(oracle, q),

@@ -47,6 +47,8 @@ class FeatureStability:
         Kind of frame that results come in.
     again
         Works a feature out again.
+    interrupted
+        Whether it was stopped before the last feature, or a search did not end; features not asked about are left out.
     """
 
     results: Mapping[str, StabilityResult]
@@ -55,6 +57,7 @@ class FeatureStability:
     reach: Mapping[str, float]
     backend: str = "pandas"
     again: Callable[[str], StabilityResult] | None = None
+    interrupted: bool = False
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "moved_share")
 
@@ -103,7 +106,7 @@ class FeatureStability:
             {"feature": name, "kind": self.kinds[name], "reach": _storable(self.reach[name]), **r.to_dict()}
             for name, r in self.results.items()
         ]
-        return {"schema": SCHEMA, "limit": _storable(self.limit), "features": results}
+        return {"schema": SCHEMA, "interrupted": self.interrupted, "limit": _storable(self.limit), "features": results}
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as text."""

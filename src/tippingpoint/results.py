@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 SCHEMA = "tippingpoint.stability/1"
 """Name and version of the JSON that results are stored as."""
 
+LATER = {"trace", "interrupted"}
+"""Fields that results stored by earlier versions lack; they have a default."""
+
 LEVEL = 0.95
 """Of the intervals that pictures show: ±1.96 standard errors."""
 
@@ -80,6 +83,9 @@ class StabilityResult(Reported):
         What a careful reader should know.
     trace
         The risk on the way: after every epoch of `method="paper"`, for all others at every price that the dual tried.
+    interrupted
+        Whether a search did not end, stopped at the keyboard or by a model that failed: `upper` holds for what it had found
+        by then, and no gate and no verdict takes it for an answer.
     """
 
     value: float
@@ -112,6 +118,7 @@ class StabilityResult(Reported):
     evaluations: int
     notes: tuple[str, ...] = ()
     trace: tuple[float, ...] = ()
+    interrupted: bool = False
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -172,7 +179,7 @@ class StabilityResult(Reported):
             found = stored.get("schema") if isinstance(stored, Mapping) else type(stored).__name__
             raise InputError(f"this is not a stored result of schema {SCHEMA!r} (found {found!r}); write one with to_json().")
         known = {f.name for f in fields(cls)} - {"evidence"}
-        missing = sorted(known - {"trace"} - set(stored))
+        missing = sorted(known - LATER - set(stored))
         if missing:
             raise InputError(f"the stored result lacks {missing[0]!r}; write it anew with to_json().")
         values = {key: _restored(value) for key, value in stored.items() if key in known}
@@ -274,12 +281,15 @@ class Sweep:
         Its values.
     results
         The result at each.
+    interrupted
+        Whether it was stopped before the last value, or a search did not end.
     """
 
     over: str
     at: tuple[float, ...]
     results: tuple[StabilityResult, ...]
     backend: str = "pandas"
+    interrupted: bool = False
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "corruption_excess", "reweighting_excess", "effective_share")
 
@@ -328,10 +338,13 @@ class Comparison:
     ----------
     results
         The result of each model, by name.
+    interrupted
+        Whether it was stopped before the last model, or a search did not end: every verdict is undecided then.
     """
 
     results: Mapping[str, StabilityResult]
     backend: str = "pandas"
+    interrupted: bool = False
 
     def to_frame(self) -> Any:
         """One line a model, the most stable first."""
