@@ -7,7 +7,7 @@ after that is a one-dimensional problem over numbers already in hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -25,9 +25,10 @@ from tippingpoint.core.sensitive import SensitiveDistribution, check_sound, sens
 from tippingpoint.errors import InputError, NumericalError
 from tippingpoint.evidence import Evidence, Places
 from tippingpoint.frames import build_frame
-from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.base import INTERRUPTED, Certificate, Oracle
 from tippingpoint.prices import read_number, resolve_prices
 from tippingpoint.results import StabilityResult, Sweep, small_sample
+from tippingpoint.stopping import answered
 
 IMPRECISE = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
@@ -126,14 +127,18 @@ class Profile:
 
     def curve(self, risks: Sequence[float], **settings: Any) -> Sweep:
         """The stability at each of several thresholds; other settings as in `stability`."""
-        results = tuple(self.stability(risk, **settings) for risk in _several("risks", risks))
-        return Sweep("risk", tuple(result.risk for result in results), results, self.backend)
+        asked = _several("risks", risks)
+        return self._swept("risk", asked, lambda risk: self.stability(risk, **settings))
 
     def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
         """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
-        listed = _several("mixes", mixes)
-        results = tuple(self.stability(risk, mix=mix, **settings) for mix in listed)
-        return Sweep("mix", tuple(float(mix) for mix in listed), results, self.backend)
+        return self._swept("mix", _several("mixes", mixes), lambda mix: self.stability(risk, mix=mix, **settings))
+
+    def _swept(self, over: str, at: Sequence[float], ask: Callable[[float], StabilityResult]) -> Sweep:
+        """The result at each setting; up to an interrupt, unless that came before: nothing is searched for then."""
+        results = answered(at, ask, stopped=lambda result: result.stopped and not self.oracle.stopped)
+        interrupted = len(results) < len(at) or any(result.interrupted for result in results)
+        return Sweep(over, tuple(map(float, at[: len(results)])), tuple(results), self.backend, interrupted)
 
     def _threshold(self, risk: float) -> float:
         low, high = self.loss_range
@@ -148,7 +153,7 @@ class Profile:
     def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
         with np.errstate(all="ignore"):  # what is no number is noticed below
             q = sensitive_distribution(problem, solution)
-            certificate = oracle.certify(problem, solution)
+            certificate, stopped = _certified(oracle, problem, solution)
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
@@ -158,7 +163,7 @@ class Profile:
         with np.errstate(all="ignore"):
             psi = influence(solution, self.base)
             error = standard_error(psi, self.base)
-        notes = list(oracle.notes)
+        notes = [*oracle.notes, *([INTERRUPTED] if stopped else [])]
         if contradicted:
             notes.append(
                 f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"
@@ -201,7 +206,7 @@ class Profile:
             evaluations=solution.evaluations,
             notes=tuple(notes),
             trace=oracle.trace or solution.risks,
-            interrupted=oracle.interrupted,
+            interrupted=oracle.interrupted or stopped,
             evidence=Evidence(
                 sensitive=lambda: self._frame(oracle, q),
                 places=lambda: self._places(oracle, q),
@@ -256,6 +261,16 @@ class Profile:
             return sensitive_distribution(again, solution).total_cost
 
         return bootstrap(stability, self.base, replicates=replicates, seed=seed)
+
+
+def _certified(oracle: Oracle, problem: Problem, solution: Solution) -> tuple[Certificate, bool]:
+    """What is known from below, and whether somebody at the keyboard did not wait for it: what was found is not lost then."""
+    try:
+        return oracle.certify(problem, solution), False
+    except KeyboardInterrupt:
+        if oracle.exact:
+            raise
+        return Certificate(0.0, "not certified: interrupted"), True
 
 
 def _moved(oracle: Oracle, q: SensitiveDistribution) -> dict[str, Any]:

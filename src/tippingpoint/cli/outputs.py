@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tippingpoint.cli.streams import say, say_json
+from tippingpoint.comparisons import Comparison
 from tippingpoint.errors import InputError
-from tippingpoint.results import Comparison, StabilityResult, Sweep
+from tippingpoint.results import StabilityResult, Sweep
 from tippingpoint.show.report import RENDERINGS
 from tippingpoint.show.visible import visible
 from tippingpoint.writing import write_files
