@@ -28,6 +28,7 @@ from tippingpoint.frames import build_frame
 from tippingpoint.oracles.base import INTERRUPTED, Certificate, Oracle
 from tippingpoint.prices import read_number, resolve_prices
 from tippingpoint.results import StabilityResult, Sweep, small_sample
+from tippingpoint.show.text import GIVEN
 from tippingpoint.stopping import answered
 
 IMPRECISE = 1e-9
@@ -147,7 +148,8 @@ class Profile:
             raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
         if not low <= threshold <= high:
             hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 2.0 <= threshold <= 100.0 else ""
-            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of the {self.loss} loss{hint}.")
+            whose = "a mean of losses that are all 0 or 1" if self.loss == GIVEN else f"the {self.loss} loss"
+            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of {whose}{hint}.")
         return threshold
 
     def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:

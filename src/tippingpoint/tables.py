@@ -73,7 +73,12 @@ def profile_table(
     columns = {name: frame[name].to_numpy()[kept] for name in extra} or {"line": np.flatnonzero(kept)}
     oracle = TableOracle(place[positions[kept]], losses[kept], costs[kept], columns)
     index = [labels[i] for i in rows]
-    return Profile(oracle, base[rows], index, GIVEN, (-math.inf, math.inf), frame.implementation.value)
+    return Profile(oracle, base[rows], index, GIVEN, _range(losses), frame.implementation.value)
+
+
+def _range(losses: FloatArray) -> tuple[float, float]:
+    """What a mean loss can be: of losses that are all 0 or 1 an error rate, of others anything."""
+    return (0.0, 1.0) if np.isin(losses, (0.0, 1.0)).all() else (-math.inf, math.inf)
 
 
 def _positions(samples: np.ndarray[Any, Any], name: str) -> tuple[IntArray, list[Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report
+from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
@@ -43,9 +43,8 @@ def run(options: argparse.Namespace) -> int:
     if options.gate_model is not None and options.gate_model not in subject.models:
         raise InputError(f"--gate-model {options.gate_model} is none of the models; they are {', '.join(subject.models)}.")
     compared = compare(subject.models, subject.x, subject.y, options.risk, **subject.settings, **asked(options))
-    report = None
-    if options.report is not None:
-        first = next(iter(compared.results.values()))
-        report = rendered_report(options.report, first, comparison=compared, model=subject.path, data=options.data)
+    first = next(iter(compared.results.values()))
+    parts = {"comparison": compared, "model": subject.path, "data": options.data}
+    report = wanted(options.report, lambda: rendered_report(options.report, first, **parts))
     deliver(options, str(compared), comparison_json(compared), report=report)
-    return gate(options, compared.results, "model")
+    return gate(options, compared.results, "model", complete=len(compared.results) == len(subject.models))

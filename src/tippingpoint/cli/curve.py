@@ -6,6 +6,8 @@ import argparse
 from typing import Any
 
 from tippingpoint.cli import options as shared
+from tippingpoint.cli.gate import stopped
+from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.outputs import check_outputs, deliver, sweep_json
 from tippingpoint.cli.parsing import command, numbers, refuse
 from tippingpoint.cli.subjects import asked, read_subject
@@ -33,7 +35,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     """Search once, ask often."""
     check_outputs(options)
     if options.risks is not None:
@@ -51,3 +53,4 @@ def run(options: argparse.Namespace) -> None:
         along = {name: settings[name] for name in ("budget", "divergence")}
         sweep = profiled.tradeoff(options.mixes, risk=options.risk, **along)
     deliver(options, str(sweep), sweep_json(sweep))
+    return INTERRUPTED if stopped(options, sweep) else 0

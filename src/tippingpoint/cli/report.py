@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.gate import check_gate, gate
+from tippingpoint.cli.gate import check_gate, gate, stopped
 from tippingpoint.cli.opening import how_to_open
-from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
@@ -48,11 +49,14 @@ def run(options: argparse.Namespace) -> int:
         result = stability(subject.model, x, y, options.risk, **settings)
     else:
         result = next(iter(compared.results.values()))
-    ranked = feature_stability(
-        subject.model, x, y, options.risk, **(settings if compared is None else served(subject.model, x, y, settings))
-    )
-    page = rendered_report(options.report, result, features=ranked, comparison=compared, model=subject.path, data=options.data)
+    ranked = None
+    if not stopped(options, [result] if compared is None else compared.results.values()):
+        with suppress(KeyboardInterrupt):  # the result itself is not lost
+            own = settings if compared is None else served(subject.model, x, y, settings)
+            ranked = feature_stability(subject.model, x, y, options.risk, **own)
+    parts = {"features": ranked, "comparison": compared, "model": subject.path, "data": options.data}
+    page = wanted(options.report, lambda: rendered_report(options.report, result, **parts))
     deliver(options, str(result), result.to_json(), report=page)
-    if not options.quiet and options.json != "-":
+    if page is not None and not options.quiet and options.json != "-":
         say(options, how_to_open(options.report))
-    return gate(options, {"model": result}, "")
+    return gate(options, {"model": result}, "", complete=ranked is not None)
