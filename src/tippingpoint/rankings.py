@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tippingpoint.advice import Advice, of_features, of_result
+from tippingpoint.advice import Advice, Ranked, of_features, of_result
 from tippingpoint.core.inference import normal_margin
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.frames import build_frame
 from tippingpoint.results import LEVEL, StabilityResult, stability_axis
 from tippingpoint.show.plots import draw_ranking
-from tippingpoint.show.text import bound, headline, level, number, percent, render_table
+from tippingpoint.show.text import UNENDED, bound, headline, level, number, percent, render_table
 from tippingpoint.show.visible import visible
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class FeatureStability:
         columns["matters"] = [self.matters(name) for name in self]
         columns["exact"] = [r.exact for r in self.results.values()]
         columns["status"] = [r.status for r in self.results.values()]
+        columns["interrupted"] = [r.interrupted for r in self.results.values()]
         return build_frame(columns, self.backend)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +118,8 @@ class FeatureStability:
         first = next(iter(self.results.values()))
         if first.status == "already":
             return of_result(first.summary)
-        return of_features([(name, r.value, r.standard_error) for name, r in self.results.items()], self.limit)
+        ranked = [Ranked(name, r.lower, r.value, r.standard_error, r.interrupted) for name, r in self.results.items()]
+        return of_features(ranked, self.limit, complete=not self.interrupted)
 
     def plot(self, most: int = 10, ax: Axes | None = None) -> Axes:
         """The most sensitive features as bars, ±1.96 standard errors, and what reweighting alone costs as a dashed line.
@@ -160,7 +162,8 @@ class FeatureStability:
         result = self.results[name]
         reach = level(self.reach[name], result.loss)
         if not self.matters(name):
-            return [number(result.value), "-", "nothing", "-", reach, "exact" if result.exact else "not found"]
+            known = "exact" if result.exact else "interrupted" if result.interrupted else "not found"
+            return [number(result.value), "-", "nothing", "-", reach, known]
         closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
         error, moved = number(result.standard_error, 2), percent(result.moved_share)
         return [number(result.value), error, closes, moved, reach, bound(result.summary)]
@@ -178,6 +181,8 @@ class FeatureStability:
             said.append(dear)
         if searched:
             said.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
+        if self.interrupted:
+            said.append(f"{UNENDED} Features that are missing were not asked about.")
         return said
 
     def _dear(self) -> str | None:

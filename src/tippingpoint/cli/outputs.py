@@ -47,7 +47,7 @@ def check_outputs(options: argparse.Namespace) -> None:
     read = inputs(options)
     for name, path in chosen.items():
         for option, source in read:
-            if path != "-" and _same_file(path, source):
+            if path != "-" and same_file(path, source):
                 raise InputError(f"--{name} {path} would overwrite {option} {source}, which is read; write to another file.")
     taken: dict[str, str] = {}
     for name, path in chosen.items():
@@ -73,7 +73,7 @@ def _sources(path: str) -> list[str]:
     return [f"{place}.py", f"{place}/__init__.py"] if colon else []
 
 
-def _same_file(one: str, other: str) -> bool:
+def same_file(one: str, other: str) -> bool:
     """Whether two paths lead to one file, through links of either kind."""
     if os.path.realpath(one) == os.path.realpath(other):
         return True
