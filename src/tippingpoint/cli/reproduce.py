@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     from tippingpoint.reproduce.running import redraw, reproduce
 
     data = options.data or os.environ.get("TIPPINGPOINT_DATA")
-    if data is not None and same_file(options.out, data):
+    if data and same_file(options.out, data):
         raise InputError(f"--out {options.out} is the folder that the data are read from; write to another one.")
     if options.redraw:
         for name in ("data", "seeds", "jobs", "quick"):
