@@ -117,7 +117,7 @@ def of_features(ranked: Sequence[Ranked], limit: float, *, complete: bool = True
         cheaper = f", {percent(part)} less than reweighting alone ({number(limit)})" if math.isfinite(limit) else ""
         spread = f" ± {number(each.error, 2)}" if math.isfinite(each.error) else ""
         reasons.append(f"{each.name}: {number(each.value)}{spread}{cheaper}")
-    reasons += _undecided([each for _, each in targets])
+    reasons += _undecided([each for _, each in targets], ranked)
     if not complete:
         reasons.append(UNENDED_RANKING)
     return Advice("moving", tuple(each.name for _, each in targets), REMEDIES["targeted"], tuple(reasons))
@@ -130,19 +130,21 @@ def _closed(value: float, limit: float) -> float:
     return 1.0 - value / limit if limit > 0.0 else 0.0
 
 
-def _undecided(targets: Sequence[Ranked]) -> list[str]:
-    """Which features the first is not certainly ahead of: by the sampling error, and by what is certified."""
+def _undecided(targets: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[str]:
+    """Which features the first is not certainly ahead of: of the targets by the sampling error, of all by what is certified."""
     first, *others = targets
     near = [each.name for each in others if not each.value - first.value > _margin(first, each)]
-    open_ = [each.name for each in others if each.lower <= first.value < each.value]
+    searched = [each.name for each in ranked if each.lower <= first.value < each.value]
     said = []
     if near:
         said.append(
             f"{first.name} is ahead of {', '.join(near)} by no more than the sampling error: their order is not certain"
         )
-    if open_:
+    if searched:
+        more = f" and {len(searched) - NAMED} more" if len(searched) > NAMED else ""
         said.append(
-            f"whether {first.name} is ahead of {', '.join(open_)} is undecided: that was searched for, and the bounds overlap"
+            f"whether {first.name} is ahead of {', '.join(searched[:NAMED])}{more} is undecided: that was searched for, and the"
+            " bounds overlap"
         )
     return said
 
