@@ -280,6 +280,14 @@ def test_samples_are_paired_by_their_labels_not_by_their_places() -> None:
     assert shuffled[0][2:] == pytest.approx(straight[0][2:], rel=1e-9)
 
 
+def test_a_label_that_is_missing_is_one() -> None:
+    x, y = data()
+    odd = x.set_axis([math.nan, *np.arange(1.0, 80.0)])
+    compared = tp.compare({"one": (COEF, 0.0), "two": (COEF * 1.1, 0.1)}, odd, y, RISK, **PRICES)
+    plain = tp.compare({"one": (COEF, 0.0), "two": (COEF * 1.1, 0.1)}, x, y, RISK, **PRICES)
+    assert compared.pairs() == plain.pairs()
+
+
 def test_labels_that_several_samples_share_pair_nothing() -> None:
     x, y = data()
     twice = x.set_axis(["same", "same", *x.index[2:]])

@@ -31,6 +31,9 @@ ASKED = {
 }
 """What must be the same for two stabilities to be of one kind, and what it is called."""
 
+UNLABELLED = "nan"
+"""What stands for a label that is missing."""
+
 SAME_WEIGHT = 1e-9
 """Relative difference of two base weights that rounding explains."""
 
@@ -236,10 +239,11 @@ def _check_samples(first: str, reference: StabilityResult, name: str, result: St
                 " the same ones."
             )
         return
-    missing = dict.fromkeys(one.index) | dict.fromkeys(other.index)
-    for owner, held in ((first, one), (name, other)):
-        known = set(held.index)
-        lacks = [label for label in missing if label not in known]
+    labels = {first: _labels(one.index), name: _labels(other.index)}
+    every = dict.fromkeys([*labels[first], *labels[name]])
+    for owner, held in labels.items():
+        known = set(held)
+        lacks = [label for label in every if label not in known]
         if lacks:
             raise InputError(
                 f"{owner!r} was not judged on {listed(lacks)}, which the other model was; compare models on the same samples."
@@ -256,10 +260,15 @@ def _check_samples(first: str, reference: StabilityResult, name: str, result: St
 
 def _order(wanted: Sequence[Any], given: Sequence[Any]) -> IntArray:
     """Where each of the wanted labels stands among the given ones, which are the same."""
-    wanted, given = list(wanted), list(given)
+    wanted, given = _labels(wanted), _labels(given)
     if wanted == given:
         return np.arange(len(wanted))
     place = {label: i for i, label in enumerate(given)}
     if len(place) < len(given) or len(wanted) != len(given):
         raise InputError("samples have the same labels, in another order for each model; give every sample a label of its own.")
     return np.array([place[label] for label in wanted], dtype=np.intp)
+
+
+def _labels(index: Sequence[Any]) -> list[Any]:
+    """Labels that can be looked up: one that is no number, as a data frame may have, is not even equal to itself."""
+    return [UNLABELLED if isinstance(label, float) and math.isnan(label) else label for label in index]

@@ -78,7 +78,7 @@ def profile(
         gradient ascent, with `epochs=`, `inner_steps=`, `learning_rate=`, `price_rate=`). Further `seed=0`, `restarts=`
         (random starts), `certify=` ("quick", "tight" or "none": effort for the lower bound), `device=`, `batch=` (rows at
         once), `progress=` (a bar; by default on a terminal), `classes=` (labels in the order of the outputs). Interrupted
-        from the keyboard, the search ends, and what it found so far is used.
+        from the keyboard, every search ends; what it found so far is used, and its results are marked `interrupted`.
 
     Examples
     --------
@@ -134,6 +134,8 @@ def compare(
 ) -> Comparison:
     """Several models on the same rows, with paired standard errors of their differences.
 
+    Interrupted from the keyboard, it ends: the models that were asked by then are compared, and marked `interrupted`.
+
     Parameters
     ----------
     models
@@ -172,6 +174,8 @@ def feature_stability(
     **settings: Any,
 ) -> FeatureStability:
     """How much the data must change if only one feature may move, for each of them: the sensitive ones first.
+
+    Interrupted from the keyboard, it ends: the features that were asked about by then are ranked, and marked `interrupted`.
 
     Parameters
     ----------

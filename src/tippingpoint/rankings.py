@@ -150,7 +150,8 @@ class FeatureStability:
         rows = [[name, self.kinds[name], *self._told(name)] for name in self]
         head = ["feature", "kind", "stability", "std. error", "closes", "moved", "reach", "bound"]
         table = render_table(head, rows, left=2)
-        return "\n".join([headline({**first.summary, "status": "features"}), table, *self._notes()])
+        began = "Interrupted. " if self.interrupted else ""
+        return "\n".join([began + headline({**first.summary, "status": "features"}), table, *self._notes()])
 
     def __repr__(self) -> str:
         return f"FeatureStability({', '.join(f'{visible(name)}={number(r.value)}' for name, r in self.results.items())})"
