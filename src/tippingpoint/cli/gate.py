@@ -74,9 +74,10 @@ def _passing(result: StabilityResult, found: float, on: str, whose: str, least: 
     """Why a gate passes; a threshold that is proved to be out of reach has no number."""
     if math.isinf(found):
         then, most = (level(each, result.loss) for each in (result.risk, result.largest_risk))
+        largest = "that any reaches" if result.exact else "that was found"
         return (
-            f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}, the largest that"
-            f" any reaches is {most}"
+            f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}, the largest"
+            f" {largest} is {most}"
         )
     return f"the {_called(result, on)}{whose} is {found:.6g}, not below {least:g}"
 
