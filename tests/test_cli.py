@@ -228,7 +228,7 @@ def test_a_result_written_over_a_link_goes_where_the_link_points(place: Path, in
     (place / "store").mkdir()
     (place / "store" / "kept.json").write_text("old", encoding="utf-8")
     (place / "out.json").symlink_to(place / "store" / "kept.json")
-    inside(*TABLE, "--risk", "0.4", "--json", "out.json")
+    inside(*TABLE, "--risk", "0.4", "--json", "out.json", "--quiet")
     assert (place / "out.json").is_symlink()
     assert json.loads((place / "store" / "kept.json").read_text(encoding="utf-8"))["risk"] == 0.4
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from tippingpoint.results import Comparison
+from tippingpoint.comparisons import Comparison
 
 INF = math.inf
 N = 120

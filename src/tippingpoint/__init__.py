@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tippingpoint.advice import Advice
+    from tippingpoint.comparisons import Comparison, Verdict
     from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
     from tippingpoint.core.inference import Bootstrap
     from tippingpoint.errors import (
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tippingpoint.models.linear import LinearModel
     from tippingpoint.profiles import Profile
     from tippingpoint.rankings import FeatureStability
-    from tippingpoint.results import Comparison, StabilityResult, Sweep
+    from tippingpoint.results import StabilityResult, Sweep
     from tippingpoint.space import Space
     from tippingpoint.tables import profile_table
 
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "advice": ("Advice",),
+    "comparisons": ("Comparison", "Verdict"),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "core.inference": ("Bootstrap",),
     "errors": (
@@ -53,7 +55,7 @@ _HOMES = {
     "models.linear": ("LinearModel",),
     "profiles": ("Profile",),
     "rankings": ("FeatureStability",),
-    "results": ("Comparison", "StabilityResult", "Sweep"),
+    "results": ("StabilityResult", "Sweep"),
     "space": ("Space",),
     "tables": ("profile_table",),
 }
@@ -82,6 +84,7 @@ __all__ = [
     "Sweep",
     "TippingPointError",
     "UnsupportedError",
+    "Verdict",
     "__version__",
     "compare",
     "feature_stability",

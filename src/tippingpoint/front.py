@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tippingpoint.comparisons import Comparison
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, listed
@@ -20,9 +21,10 @@ from tippingpoint.prices import resolve_prices
 from tippingpoint.profiles import Profile
 from tippingpoint.progress import progress_bar
 from tippingpoint.rankings import FeatureStability
-from tippingpoint.results import Comparison, StabilityResult
+from tippingpoint.results import StabilityResult
 from tippingpoint.scaling import Scale, in_units
 from tippingpoint.space import Space
+from tippingpoint.stopping import answered
 from tippingpoint.witness import Witness
 
 SETTINGS = ("theta1", "theta2", "mix", "budget", "divergence")
@@ -78,7 +80,7 @@ def profile(
         gradient ascent, with `epochs=`, `inner_steps=`, `learning_rate=`, `price_rate=`). Further `seed=0`, `restarts=`
         (random starts), `certify=` ("quick", "tight" or "none": effort for the lower bound), `device=`, `batch=` (rows at
         once), `progress=` (a bar; by default on a terminal), `classes=` (labels in the order of the outputs). Interrupted
-        from the keyboard, the search ends, and what it found so far is used.
+        from the keyboard, every search ends; what it found so far is used, and its results are marked `interrupted`.
 
     Examples
     --------
@@ -134,6 +136,8 @@ def compare(
 ) -> Comparison:
     """Several models on the same rows, or several tables of the same samples, with paired errors of their differences.
 
+    Interrupted from the keyboard, it ends: the models that were asked by then are compared, and marked `interrupted`.
+
     Parameters
     ----------
     models
@@ -162,8 +166,14 @@ def compare(
     cases = {str(name): _asked(model, X, y, settings, **shared, check=False) for name, model in models.items()}
     if not any(case.serves(search) for case, _ in cases.values()):  # an option may be meant for one of them only
         next(iter(cases.values()))[0].check_options(search)
-    results = {name: case.profile().stability(risk, **asked) for name, (case, asked) in cases.items()}
-    return Comparison(results, next(iter(cases.values()))[0].features.backend)
+
+    def result(name: str) -> StabilityResult:
+        case, asked = cases[name]
+        return case.profile().stability(risk, **asked)
+
+    found = answered(cases, result, stopped=lambda result: result.stopped)
+    backend = next(iter(cases.values()))[0].features.backend
+    return Comparison(dict(zip(cases, found, strict=False)), backend, len(found) < len(cases))
 
 
 def feature_stability(
@@ -180,6 +190,8 @@ def feature_stability(
     **settings: Any,
 ) -> FeatureStability:
     """How much the data must change if only one feature may move, for each of them: the sensitive ones first.
+
+    Interrupted from the keyboard, it ends: the features that were asked about by then are ranked, and marked `interrupted`.
 
     Parameters
     ----------
@@ -204,22 +216,29 @@ def feature_stability(
     def profiled(name: str) -> Profile:
         return case.ask(judgement.along(case.domain.only(chosen[name])))
 
+    limit = _limit(case, risk, asked)  # first: a model that was interrupted may not answer any more
     found, reach = dict[str, StabilityResult](), dict[str, float]()
     with progress_bar("features", len(chosen), show=None if case.judgement.searched else False) as tick:
-        for name in chosen:
+
+        def result(name: str) -> StabilityResult:
             # Of the size of the data is only what a single result needs; a ranking of many keeps their numbers.
             alone = profiled(name)
-            found[name], reach[name] = replace(alone.stability(risk, **asked), evidence=None), alone.reach
+            reach[name] = alone.reach
+            found[name] = replace(alone.stability(risk, **asked), evidence=None)
             tick(len(found))
+            return found[name]
+
+        answered(chosen, result, stopped=lambda result: result.stopped)
     ranked = dict(sorted(found.items(), key=lambda item: (item[1].value, -reach[item[0]])))
     kinds = {name: case.domain.kind(name) if chosen[name] == (name,) else "group" for name in ranked}
     return FeatureStability(
         ranked,
-        _limit(case, risk, asked),
+        limit,
         kinds,
         {name: reach[name] for name in ranked},
         case.features.backend,
         lambda name: profiled(name).stability(risk, **asked),
+        len(found) < len(chosen) or any(each.interrupted for each in found.values()),
     )
 
 

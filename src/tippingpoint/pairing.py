@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from tippingpoint.comparisons import Comparison
 from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.divergences import Divergence
 from tippingpoint.errors import InputError, PairingWarning, listed
 from tippingpoint.frames import read_frame
 from tippingpoint.oracles.table import TableOracle
 from tippingpoint.profiles import Profile
-from tippingpoint.results import Comparison
 from tippingpoint.tables import profile_table
 
 SAME = 1e-9

@@ -25,10 +25,11 @@ from tippingpoint.core.sensitive import SensitiveDistribution, check_sound, sens
 from tippingpoint.errors import InputError, NumericalError
 from tippingpoint.evidence import Evidence, Places
 from tippingpoint.frames import build_frame
-from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.base import INTERRUPTED, Certificate, Oracle
 from tippingpoint.prices import read_number, resolve_prices
 from tippingpoint.results import StabilityResult, Sweep, small_sample
-from tippingpoint.show.text import loss_name
+from tippingpoint.show.text import GIVEN, loss_name
+from tippingpoint.stopping import answered
 
 IMPRECISE = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
@@ -147,8 +148,14 @@ class Profile:
         over = varied[0] if varied else "risk"
         fixed = {name: value for name, value in {"risk": risk, **settings}.items() if name != over}
         at = _several(over, settings[over]) if varied else _several("risks", risks)
-        results = tuple(self.stability(**fixed, **{over: each}) for each in at)
-        return Sweep(over, tuple(float(each) for each in at), results, self.backend)
+        # Up to an interrupt, unless that came before: nothing is searched for then.
+        results = answered(
+            at,
+            lambda each: self.stability(**fixed, **{over: each}),
+            stopped=lambda result: result.stopped and not self.oracle.stopped,
+        )
+        interrupted = len(results) < len(at) or any(result.interrupted for result in results)
+        return Sweep(over, tuple(map(float, at[: len(results)])), tuple(results), self.backend, interrupted)
 
     def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
         """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
@@ -161,13 +168,14 @@ class Profile:
             raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
         if not low <= threshold <= high:
             hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 2.0 <= threshold <= 100.0 else ""
-            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of {loss_name(self.loss)}{hint}.")
+            whose = "a mean of losses that are all 0 or 1" if self.loss == GIVEN else loss_name(self.loss)
+            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of {whose}{hint}.")
         return threshold
 
     def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
         with np.errstate(all="ignore"):  # what is no number is noticed below
             q = sensitive_distribution(problem, solution)
-            certificate = oracle.certify(problem, solution)
+            certificate, stopped = _certified(oracle, problem, solution)
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
@@ -177,7 +185,7 @@ class Profile:
         with np.errstate(all="ignore"):
             psi = influence(solution, self.base)
             error = standard_error(psi, self.base)
-        notes = list(oracle.notes)
+        notes = [*oracle.notes, *([INTERRUPTED] if stopped else [])]
         if contradicted:
             notes.append(
                 f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"
@@ -220,6 +228,7 @@ class Profile:
             evaluations=solution.evaluations,
             notes=tuple(notes),
             trace=oracle.trace or solution.risks,
+            interrupted=oracle.interrupted or stopped,
             evidence=Evidence(
                 sensitive=lambda: self._frame(oracle, q),
                 places=lambda: self._places(oracle, q),
@@ -278,6 +287,16 @@ class Profile:
             return sensitive_distribution(again, solution).total_cost
 
         return bootstrap(stability, self.base, value, replicates=replicates, seed=seed)
+
+
+def _certified(oracle: Oracle, problem: Problem, solution: Solution) -> tuple[Certificate, bool]:
+    """What is known from below, and whether somebody at the keyboard did not wait for it: what was found is not lost then."""
+    try:
+        return oracle.certify(problem, solution), False
+    except KeyboardInterrupt:
+        if oracle.exact:
+            raise
+        return Certificate(0.0, "not certified: interrupted"), True
 
 
 def _moved(oracle: Oracle, q: SensitiveDistribution) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tippingpoint.advice import Advice, of_features, of_result
+from tippingpoint.advice import Advice, Ranked, of_features, of_result
 from tippingpoint.core.inference import normal_margin
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.frames import build_frame
 from tippingpoint.results import LEVEL, StabilityResult, stability_axis
 from tippingpoint.show.plots import draw_ranking
-from tippingpoint.show.text import bound, headline, level, number, percent, render_table
+from tippingpoint.show.text import UNENDED, bound, headline, level, number, percent, render_table
 from tippingpoint.show.visible import visible
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class FeatureStability:
         Kind of frame that results come in.
     again
         Works a feature out again.
+    interrupted
+        Whether it was stopped before the last feature, or a search did not end; features not asked about are left out.
     """
 
     results: Mapping[str, StabilityResult]
@@ -55,6 +57,7 @@ class FeatureStability:
     reach: Mapping[str, float]
     backend: str = "pandas"
     again: Callable[[str], StabilityResult] | None = None
+    interrupted: bool = False
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "moved_share")
 
@@ -95,6 +98,7 @@ class FeatureStability:
         columns["matters"] = [self.matters(name) for name in self]
         columns["exact"] = [r.exact for r in self.results.values()]
         columns["status"] = [r.status for r in self.results.values()]
+        columns["interrupted"] = [r.interrupted for r in self.results.values()]
         return build_frame(columns, self.backend)
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,7 +107,7 @@ class FeatureStability:
             {"feature": name, "kind": self.kinds[name], "reach": _storable(self.reach[name]), **r.to_dict()}
             for name, r in self.results.items()
         ]
-        return {"schema": SCHEMA, "limit": _storable(self.limit), "features": results}
+        return {"schema": SCHEMA, "interrupted": self.interrupted, "limit": _storable(self.limit), "features": results}
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as text."""
@@ -114,7 +118,8 @@ class FeatureStability:
         first = next(iter(self.results.values()))
         if first.status == "already":
             return of_result(first.summary)
-        return of_features([(name, r.value, r.standard_error) for name, r in self.results.items()], self.limit)
+        ranked = [Ranked(name, r.lower, r.value, r.standard_error, r.interrupted) for name, r in self.results.items()]
+        return of_features(ranked, self.limit, complete=not self.interrupted)
 
     def plot(self, most: int = 10, ax: Axes | None = None) -> Axes:
         """The most sensitive features as bars, ±1.96 standard errors, and what reweighting alone costs as a dashed line.
@@ -145,7 +150,8 @@ class FeatureStability:
         rows = [[name, self.kinds[name], *self._told(name)] for name in self]
         head = ["feature", "kind", "stability", "std. error", "closes", "moved", "reach", "bound"]
         table = render_table(head, rows, left=2)
-        return "\n".join([headline({**first.summary, "status": "features"}), table, *self._notes()])
+        began = "Interrupted. " if self.interrupted else ""
+        return "\n".join([began + headline({**first.summary, "status": "features"}), table, *self._notes()])
 
     def __repr__(self) -> str:
         return f"FeatureStability({', '.join(f'{visible(name)}={number(r.value)}' for name, r in self.results.items())})"
@@ -157,7 +163,8 @@ class FeatureStability:
         result = self.results[name]
         reach = level(self.reach[name], result.loss)
         if not self.matters(name):
-            return [number(result.value), "-", "nothing", "-", reach, "exact" if result.exact else "not found"]
+            known = "exact" if result.exact else "interrupted" if result.interrupted else "not found"
+            return [number(result.value), "-", "nothing", "-", reach, known]
         closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
         error, moved = number(result.standard_error, 2), percent(result.moved_share)
         return [number(result.value), error, closes, moved, reach, bound(result.summary)]
@@ -175,6 +182,8 @@ class FeatureStability:
             said.append(dear)
         if searched:
             said.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
+        if self.interrupted:
+            said.append(f"{UNENDED} Features that are missing were not asked about.")
         return said
 
     def _dear(self) -> str | None:

@@ -15,19 +15,23 @@ import numpy as np
 
 from tippingpoint.advice import Advice, of_result
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin, standard_error
+from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
 from tippingpoint.evidence import Evidence
 from tippingpoint.frames import build_frame
+from tippingpoint.oracles.base import INTERRUPTED
 from tippingpoint.reporting import Reported
-from tippingpoint.show.plots import draw_convergence, draw_lines, draw_ranking, draw_result, draw_split, draw_weights
-from tippingpoint.show.text import bound, level, render_html, render_table, render_text, risk_name
+from tippingpoint.show.plots import draw_convergence, draw_lines, draw_result, draw_split, draw_weights
+from tippingpoint.show.text import UNENDED, level, render_html, render_table, render_text, risk_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SCHEMA = "tippingpoint.stability/1"
 """Name and version of the JSON that results are stored as."""
+
+LATER = {"trace", "interrupted"}
+"""Fields that results stored by earlier versions lack; they have a default."""
 
 LEVEL = 0.95
 """Of the intervals that pictures show: ±1.96 standard errors."""
@@ -83,6 +87,9 @@ class StabilityResult(Reported):
         What a careful reader should know.
     trace
         The risk on the way: after every epoch of `method="paper"`, for all others at every price that the dual tried.
+    interrupted
+        Whether a search did not end, stopped at the keyboard or by a model that failed: `upper` holds for what it had found
+        by then, and no gate and no verdict takes it for an answer.
     """
 
     value: float
@@ -115,6 +122,7 @@ class StabilityResult(Reported):
     evaluations: int
     notes: tuple[str, ...] = ()
     trace: tuple[float, ...] = ()
+    interrupted: bool = False
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -123,6 +131,11 @@ class StabilityResult(Reported):
         if math.isinf(self.upper):
             return math.nan
         return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody at the keyboard ended the search; otherwise, where it was interrupted, the model failed."""
+        return INTERRUPTED in self.notes
 
     @cached_property
     def sensitive(self) -> Any:
@@ -176,7 +189,7 @@ class StabilityResult(Reported):
             found = stored.get("schema") if isinstance(stored, Mapping) else type(stored).__name__
             raise InputError(f"this is not a stored result of schema {SCHEMA!r} (found {found!r}); write one with to_json().")
         known = {f.name for f in fields(cls)} - {"evidence"}
-        missing = sorted(known - {"trace"} - set(stored))
+        missing = sorted(known - LATER - set(stored))
         if missing:
             raise InputError(f"the stored result lacks {missing[0]!r}; write it anew with to_json().")
         values = {key: _restored(value) for key, value in stored.items() if key in known}
@@ -278,12 +291,15 @@ class Sweep:
         Its values.
     results
         The result at each.
+    interrupted
+        Whether it was stopped before the last value, or a search did not end.
     """
 
     over: str
     at: tuple[float, ...]
     results: tuple[StabilityResult, ...]
     backend: str = "pandas"
+    interrupted: bool = False
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "corruption_excess", "reweighting_excess", "effective_share")
 
@@ -295,7 +311,7 @@ class Sweep:
 
     def to_frame(self) -> Any:
         """One line a setting."""
-        columns = {_heading(name): [getattr(r, name) for r in self] for name in ("risk", "theta1", "theta2", *self.COLUMNS)}
+        columns = {heading(name): [getattr(r, name) for r in self] for name in ("risk", "theta1", "theta2", *self.COLUMNS)}
         return build_frame({self.over: list(self.at), **columns}, self.backend)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -329,65 +345,8 @@ class Sweep:
 
     def __str__(self) -> str:
         rows = [[at, *(getattr(r, name) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
-        return render_table([self.over, *map(_heading, self.COLUMNS)], rows)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Models judged on the same rows, at the same prices and threshold; their errors are paired.
-
-    Attributes
-    ----------
-    results
-        The result of each model, by name.
-    """
-
-    results: Mapping[str, StabilityResult]
-    backend: str = "pandas"
-
-    def to_frame(self) -> Any:
-        """One line a model, the most stable first."""
-        ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
-        names = ("current_risk", "value", "lower", "upper", "standard_error", "status")
-        columns = {_heading(name): [getattr(result, name) for _, result in ranked] for name in names}
-        return build_frame({"model": [name for name, _ in ranked], **columns}, self.backend)
-
-    def differences(self, reference: str | None = None, level: float = 0.95) -> Any:
-        """Each model's stability minus the reference's (the first model's), with a paired standard error and interval."""
-        return build_frame(dict(zip(self._HEAD, zip(*self.pairs(reference, level), strict=True), strict=True)), self.backend)
-
-    _HEAD = ("model", "reference", "difference", "standard_error", "low", "high")
-
-    def pairs(self, reference: str | None = None, level: float = LEVEL) -> list[tuple[str, str, float, float, float, float]]:
-        """`differences` as plain rows."""
-        check_level(level)
-        names = list(self.results)
-        against = names[0] if reference is None else reference
-        if against not in self.results:
-            raise InputError(f"reference={reference!r} is not one of the models compared: {names!r}.")
-        base = self.results[against]
-        rows = []
-        for name, result in self.results.items():
-            if name != against:
-                difference = result.value - base.value
-                error = standard_error(result.influence - base.influence, result._evidence.base)
-                margin = normal_margin(error, level)
-                rows.append((name, against, difference, error, difference - margin, difference + margin))
-        return rows
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The stability of each model, the most stable on top, ±1.96 standard errors; of pairs, `differences` knows more."""
-        value, error = ([getattr(r, name) for r in self.results.values()] for name in ("value", "standard_error"))
-        margin = normal_margin(1.0, LEVEL) * np.array(error)
-        label = stability_axis(self.results.values())
-        return draw_ranking(list(self.results), value, margin, ax=ax, xlabel=label, largest_first=True)
-
-    def __str__(self) -> str:
-        ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
-        columns = ("current_risk", "value", "standard_error", "status")
-        rows = [[name, *(getattr(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
-        table = render_table(["model", *map(_heading, columns), "bound"], rows)
-        return table + "\n\n" + render_table(self._HEAD, self.pairs())
+        table = render_table([self.over, *map(heading, self.COLUMNS)], rows)
+        return f"{table}\n{UNENDED}" if self.interrupted else table
 
 
 def stability_axis(results: Iterable[StabilityResult]) -> str:
@@ -395,7 +354,7 @@ def stability_axis(results: Iterable[StabilityResult]) -> str:
     return "stability" if all(r.exact for r in results) else "stability (upper bound)"
 
 
-def _heading(name: str) -> str:
+def heading(name: str) -> str:
     """In a table of many results the value is the stability of something."""
     return "stability" if name == "value" else name
 

@@ -133,7 +133,7 @@ class _Lines:
         place = np.cumsum(base > 0.0) - 1
         columns = {name: values[lines[kept]] for name, values in self.columns.items()} or {"line": lines[kept]}
         oracle = TableOracle(place[codes[kept]], loss[kept], cost[kept], columns)
-        return Profile(oracle, base[rows], [labels[i] for i in rows], GIVEN, (-math.inf, math.inf), self.backend)
+        return Profile(oracle, base[rows], [labels[i] for i in rows], GIVEN, _range(self.loss), self.backend)
 
     def check_ungrouped(self) -> None:
         """Refuse runs of several groups in one: pooled, each sample would have the alternatives of all of them."""
@@ -206,6 +206,11 @@ def _read(frame: Any, roles: Mapping[str, str]) -> _Lines:
     extra = {name: frame[name].to_numpy() for name in frame.columns if name not in roles.values()}
     backend = frame.implementation.value
     return _Lines(sample, numbers["loss"], numbers["cost"], numbers.get("weight"), labels, extra, roles, backend)
+
+
+def _range(losses: FloatArray) -> tuple[float, float]:
+    """What a mean loss can be: of losses that are all 0 or 1 an error rate, of others anything."""
+    return (0.0, 1.0) if np.isin(losses, (0.0, 1.0)).all() else (-math.inf, math.inf)
 
 
 _ROLE = {"by": "groups"}

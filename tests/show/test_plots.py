@@ -45,6 +45,7 @@ SUMMARY: dict[str, Any] = {
     "lower": 0.5,
     "upper": 0.5,
     "exact": True,
+    "interrupted": False,
     "standard_error": 0.02,
     "current_risk": 0.1,
     "risk": 0.4,
@@ -511,6 +512,9 @@ def test_an_upper_bound_is_called_one() -> None:
         .endswith("an upper bound; standard error 0.02")
     )
     assert "certified ≥ 0.4" in draw_result({**SUMMARY, "exact": False, "lower": 0.4}).get_title(loc="left")
+    stopped = draw_result({**SUMMARY, "exact": False, "lower": 0.4, "interrupted": True}).get_title(loc="left")
+    assert "an upper bound, interrupted" in stopped
+    assert "certified" not in stopped
 
 
 # Boundaries

@@ -27,6 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from tippingpoint.cli.running import run
 
         interrupts.working()
-        code = run(words, own=own)
+        code = run(words, own=own, interrupts=interrupts)
         interrupts.finished(code)
         return code

@@ -9,12 +9,12 @@ from typing import Any
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report
+from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.comparisons import Comparison
 from tippingpoint.errors import InputError
 from tippingpoint.front import compare
-from tippingpoint.results import Comparison
 
 EPILOG = f"""examples:
   tippingpoint compare --model now=model.json --model next=next.json --data eval.csv --target y --risk 0.4
@@ -46,32 +46,30 @@ def run(options: argparse.Namespace) -> int:
     """Compare, write, then judge by the gate."""
     check_outputs(options)
     check_gate(options)
-    compared, parts = _of_models(options) if options.table is None else _of_tables(options)
-    report = None
-    if options.report is not None:
-        first = next(iter(compared.results.values()))
-        report = rendered_report(options.report, first, comparison=compared, **parts)
+    compared, several, parts = _of_models(options) if options.table is None else _of_tables(options)
+    first = next(iter(compared.results.values()))
+    report = wanted(options.report, lambda: rendered_report(options.report, first, comparison=compared, **parts))
     deliver(options, str(compared), comparison_json(compared), report=report)
-    return gate(options, compared.results, "model")
+    return gate(options, compared.results, "model", complete=len(compared.results) == several)
 
 
-def _of_models(options: argparse.Namespace) -> tuple[Comparison, dict[str, Any]]:
-    """The models compared, and what a report can tell of where they come from."""
+def _of_models(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, Any]]:
+    """The models compared, how many there are, and what a report can tell of where they come from."""
     refuse_columns(options)
     if len(options.model) < 2:
         raise InputError(f"--model {options.model[0]} is alone; give two or more, or evaluate it.")
     subject = read_subject(options, several=True)
     _check_gated(options, subject.models)
     compared = compare(subject.models, subject.x, subject.y, options.risk, **subject.settings, **asked(options))
-    return compared, {"model": subject.path, "data": options.data}
+    return compared, len(subject.models), {"model": subject.path, "data": options.data}
 
 
-def _of_tables(options: argparse.Namespace) -> tuple[Comparison, dict[str, Any]]:
+def _of_tables(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, Any]]:
     """The tables compared, and the same of them."""
     tables = several_tables(options)
     _check_gated(options, tables.profiles)
     compared = compare(tables.profiles, risk=options.risk, common=options.common, **asked(options))
-    return compared, {"model": tables.name, "data": tables.path}
+    return compared, len(tables.profiles), {"model": tables.name, "data": tables.path}
 
 
 def _check_gated(options: argparse.Namespace, names: Iterable[str]) -> None:

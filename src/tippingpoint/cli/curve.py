@@ -7,6 +7,8 @@ from typing import Any
 
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
+from tippingpoint.cli.gate import stopped
+from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.outputs import check_outputs, deliver, sweep_json, sweeps_json
 from tippingpoint.cli.parsing import command, numbers, refuse
 from tippingpoint.cli.subjects import asked, read_subject
@@ -39,7 +41,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     """Search once, ask often."""
     check_outputs(options)
     sweep = _swept(options)
@@ -52,10 +54,11 @@ def run(options: argparse.Namespace) -> None:
         if tables.grouped:
             sweeps = {name: each.curve(**sweep) for name, each in tables.profiles.items()}
             deliver(options, "\n\n".join(f"{name}\n{each}" for name, each in sweeps.items()), sweeps_json(sweeps))
-            return
+            return INTERRUPTED if any(stopped(options, each) for each in sweeps.values()) else 0
         profiled = tables.first
     found = profiled.curve(**sweep)
     deliver(options, str(found), sweep_json(found))
+    return INTERRUPTED if stopped(options, found) else 0
 
 
 def _swept(options: argparse.Namespace) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import profile
@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
         options,
         str(result),
         result.to_json(),
-        report=rendered_report(options.report, result, **parts) if options.report is not None else None,
-        sensitive=csv_text(result.sensitive) if options.sensitive is not None else None,
+        report=wanted(options.report, lambda: rendered_report(options.report, result, **parts)),
+        sensitive=wanted(options.sensitive, lambda: csv_text(result.sensitive)),
     )
     return gate(options, {"model": result}, "")
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
+from tippingpoint.cli.gate import check_gate, gate, stopped
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import feature_stability, stability
+from tippingpoint.rankings import FeatureStability
 
 EPILOG = f"""examples:
   tippingpoint features --model model.json --data eval.csv --target y --risk 0.4
@@ -36,15 +38,30 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Rank, write, then judge by the gate."""
+    """Rank, write, then judge by the gate; a report is about the whole model, which then comes first."""
     check_outputs(options)
     check_gate(options)
     subject = read_subject(options)
     settings = {**subject.settings, **asked(options)}
-    ranked = feature_stability(subject.model, subject.x, subject.y, options.risk, features=options.feature, **settings)
-    report = None
-    if options.report is not None:
-        result = stability(subject.model, subject.x, subject.y, options.risk, **settings)
-        report = rendered_report(options.report, result, features=ranked, model=subject.path, data=options.data)
-    deliver(options, f"{ranked}\n\n{ranked.advice()}", ranked.to_json(), report=report)
-    return gate(options, ranked.results, "feature")
+    asking = (subject.model, subject.x, subject.y, options.risk)
+    parts: dict[str, Any] = {"model": subject.path, "data": options.data}
+    if options.report is None:
+        ranked = feature_stability(*asking, features=options.feature, **settings)
+        deliver(options, f"{ranked}\n\n{ranked.advice()}", ranked.to_json())
+        return _judged(options, ranked)
+    result, found = stability(*asking, **settings), None
+    if not stopped(options, [result]):
+        with suppress(KeyboardInterrupt):  # the result itself is not lost
+            found = feature_stability(*asking, features=options.feature, **settings)
+    report = wanted(options.report, lambda: rendered_report(options.report, result, features=found, **parts))
+    if found is None:
+        deliver(options, str(result), None, report=report)
+        return gate(options, {}, "feature", complete=False)
+    deliver(options, f"{found}\n\n{found.advice()}", found.to_json(), report=report)
+    return _judged(options, found)
+
+
+def _judged(options: argparse.Namespace, ranked: FeatureStability) -> int:
+    """The gate: where no search was interrupted and the ranking was, features are missing."""
+    missing = ranked.interrupted and not any(result.interrupted for result in ranked.results.values())
+    return gate(options, ranked.results, "feature", complete=not missing)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.streams import complain
 from tippingpoint.errors import InputError, listed
 from tippingpoint.results import StabilityResult
+from tippingpoint.show.text import level, risk_name
 
 PASSED, FAILED = 0, 1
 """Exit codes."""
@@ -25,10 +27,22 @@ def check_gate(options: argparse.Namespace) -> None:
         raise InputError(f"--fail-below {threshold:g}: no stability is below that; give a positive number.")
 
 
-def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], what: str) -> int:
-    """The exit code, and a sentence on standard error that says why; `what` the results are of, each by its name."""
+def stopped(options: argparse.Namespace, results: Iterable[StabilityResult]) -> bool:
+    """Whether somebody at the keyboard ended the command, or one of its searches."""
+    return options.interrupts.arrived or any(result.stopped for result in results)
+
+
+def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], what: str, *, complete: bool = True) -> int:
+    """The exit code, and a sentence on standard error that says why; `what` the results are of, each by its name.
+
+    A gate passes only where all that it judges is there, `complete`, and every search of it ended.
+    """
+    halted = not complete or stopped(options, results.values())
     if options.fail_below is None:
-        return PASSED
+        return INTERRUPTED if halted else PASSED
+    if halted:
+        complain("gate: not passed: interrupted, so not all that it judges is known.")
+        return INTERRUPTED
     chosen = getattr(options, "gate_model", None)
     if chosen is not None and chosen not in results:
         raise InputError(f"--gate-model {chosen} is none of the models; they are {listed(results)}.")
@@ -37,19 +51,50 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
     name, worst = min(judged.items(), key=lambda item: _level(item[1], on))
     found = _level(worst, on)
     whose = f" of the {what} {name!r}" if what else ""
-    called = "certified lower bound" if on == "lower" else "stability"
-    told = f"the {called}{whose} is {found:.6g}"
+    if worst.interrupted:
+        complain(f"gate: failed: the search{whose} did not end, so what it found decides nothing.")
+        return FAILED
     if found >= options.fail_below:
         if not options.quiet:
-            complain(f"gate: passed: {told}, not below {options.fail_below:g}.")
+            complain(f"gate: passed: {_passing(worst, found, on, whose, options.fail_below)}.")
         return PASSED
-    if on == "lower" and found == 0.0 < worst.value:
-        told = f"nothing certifies the stability{whose} from below (found: {worst.value:.6g}; --on value judges that)"
-    complain(f"gate: failed: {told}, below {options.fail_below:g}.")
+    complain(f"gate: failed: {_failing(worst, found, on, whose, options.fail_below)}.")
     return FAILED
 
 
 def _level(result: StabilityResult, on: str) -> float:
-    """What is judged; what is not a number passes nothing."""
-    level = result.lower if on == "lower" else result.value
+    """What is judged: of a search that did not end nothing, and of one that found nothing only what is certified."""
+    if result.interrupted:
+        return -math.inf
+    level = result.value if on == "value" and result.status != "unreachable" else result.lower
     return 0.0 if math.isnan(level) else level
+
+
+def _passing(result: StabilityResult, found: float, on: str, whose: str, least: float) -> str:
+    """Why a gate passes; a threshold that is proved to be out of reach has no number."""
+    if math.isinf(found):
+        then, most = (level(each, result.loss) for each in (result.risk, result.largest_risk))
+        largest = "that any reaches" if result.exact else "that was found"
+        return (
+            f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}, the largest"
+            f" {largest} is {most}"
+        )
+    return f"the {_called(result, on)}{whose} is {found:.6g}, not below {least:g}"
+
+
+def _failing(result: StabilityResult, found: float, on: str, whose: str, least: float) -> str:
+    """Why a gate fails."""
+    if result.status == "unreachable":
+        then = level(result.risk, result.loss)
+        return (
+            f"the search{whose} found no change of the data that lifts the {risk_name(result.loss)} to {then}, but only"
+            f" {found:.6g} is certified, below {least:g}; a search that finds nothing proves nothing"
+        )
+    if on == "lower" and found == 0.0 < result.value:
+        told = f"nothing certifies the stability{whose} from below (found: {result.value:.6g}; --on value judges that)"
+        return f"{told}, below {least:g}"
+    return f"the {_called(result, on)}{whose} is {found:.6g}, below {least:g}"
+
+
+def _called(result: StabilityResult, on: str) -> str:
+    return "stability" if on == "value" and result.status != "unreachable" else "certified lower bound"

@@ -21,11 +21,22 @@ SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Interrupts:
-    """What an interrupt does: it ends the process at once, except while a command works, which may tidy up first."""
+    """What an interrupt does: it ends the process at once, except while a command works, which may tell what it has first.
+
+    Attributes
+    ----------
+    code
+        What the process would end with.
+    patient
+        Whether the next interrupt is an exception.
+    arrived
+        Whether one came while the command worked, whoever caught it.
+    """
 
     def __init__(self) -> None:
         self.code = INTERRUPTED
         self.patient = False
+        self.arrived = False
 
     def working(self) -> None:
         """From now on the first interrupt is an exception."""
@@ -38,7 +49,7 @@ class Interrupts:
     def arrive(self, number: int, frame: FrameType | None) -> None:
         """An interrupt; a second one has no patience."""
         if self.patient:
-            self.patient = False
+            self.patient, self.arrived = False, True
             raise KeyboardInterrupt
         self._leave()
 

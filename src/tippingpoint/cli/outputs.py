@@ -6,19 +6,27 @@ import argparse
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.cli.streams import say, say_json
+from tippingpoint.cli.streams import complain, say, say_json
+from tippingpoint.comparisons import Comparison
 from tippingpoint.errors import InputError
-from tippingpoint.results import Comparison, StabilityResult, Sweep
+from tippingpoint.results import StabilityResult, Sweep
 from tippingpoint.show.report import RENDERINGS
 from tippingpoint.show.visible import visible
 from tippingpoint.writing import write_files
 
 FILES = ("json", "report", "sensitive")
 """Options that name files to write."""
+
+INPUTS = ("data", "linear", "space", "config")
+"""Options that name files to read."""
+
+NAMED_INPUTS = ("model", "state", "table")
+"""Options that may be repeated and name a file to read, as FILE or NAME=FILE."""
 
 COMPARISON, SWEEP, SWEEPS = "tippingpoint.comparison/1", "tippingpoint.sweep/1", "tippingpoint.sweeps/1"
 """Names and versions of the JSON that comparisons, sweeps and several of these are written as."""
@@ -36,6 +44,11 @@ def check_outputs(options: argparse.Namespace) -> None:
         raise InputError(
             f"--report {chosen['report']}: a report ends in {', '.join(RENDERINGS)}; give it one of these endings."
         )
+    read = inputs(options)
+    for name, path in chosen.items():
+        for option, source in read:
+            if path != "-" and same_file(path, source):
+                raise InputError(f"--{name} {path} would overwrite {option} {source}, which is read; write to another file.")
     taken: dict[str, str] = {}
     for name, path in chosen.items():
         other = taken.setdefault(os.path.realpath(path), name)
@@ -43,24 +56,78 @@ def check_outputs(options: argparse.Namespace) -> None:
             raise InputError(f"--{other} and --{name} are both {chosen[other]!r}; give each its own file.")
 
 
+def inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """The files that a command reads, each with the option that names it."""
+    given = [(f"--{name}", getattr(options, name, None)) for name in INPUTS]
+    for name in NAMED_INPUTS:
+        said = getattr(options, name, None) or ()
+        for text in [said] if isinstance(said, str) else said:
+            given += [(f"--{name}", each) for each in (text, text.partition("=")[2])]
+    files = [(option, path) for option, path in given if isinstance(path, str) and path]
+    return files + [(option, source) for option, path in files for source in _sources(path)]
+
+
+def _sources(path: str) -> list[str]:
+    """Where the code of `module:factory` may be."""
+    module, colon, _ = path.partition(":")
+    place = module.replace(".", "/")
+    return [f"{place}.py", f"{place}/__init__.py"] if colon else []
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one file, through links of either kind."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    try:
+        return Path(one).samefile(other)
+    except (OSError, ValueError):  # one of them is not there, or no path at all
+        return False
+
+
 def deliver(
-    options: argparse.Namespace, text: str, stored: str, *, report: str | None = None, sensitive: str | None = None
+    options: argparse.Namespace,
+    text: str,
+    stored: str | None,
+    *,
+    report: str | None = None,
+    sensitive: str | None = None,
 ) -> None:
-    """Write the files that were asked for, then print; nothing is written where anything fails before."""
+    """Write the files that were asked for, then print; nothing is written where anything fails before.
+
+    A file that is there is replaced, as by any command with an output option, and that is said.
+    """
     contents: dict[Path, str | bytes] = {}
     if sensitive is not None:
         contents[Path(options.sensitive)] = sensitive
-    if options.json not in (None, "-"):
+    if stored is not None and options.json not in (None, "-"):
         contents[Path(options.json)] = stored + "\n"
     if report is not None:
         contents[Path(options.report)] = report
+    replaced = [path for path in contents if path.exists()]
     write_files(contents)
+    if not options.quiet:
+        for path in replaced:
+            complain(f"tippingpoint: {path} was there, and is replaced.")
     if options.json == "-":
-        say_json(options, stored)
+        if stored is not None:
+            say_json(options, stored)
     elif not options.quiet:
         say(options, text)
         if report is not None:
             say(options, f"\nThe report is in {visible(options.report)}.")
+
+
+def wanted(path: str | None, render: Callable[[], str]) -> str | None:
+    """What a file is to hold; None where no file is asked for.
+
+    Nor is there anything for whoever does not wait for it at the keyboard: the result is not lost with it.
+    """
+    if path is None:
+        return None
+    try:
+        return render()
+    except KeyboardInterrupt:
+        return None
 
 
 def rendered_report(path: str, result: StabilityResult, **parts: Any) -> str:
@@ -69,10 +136,18 @@ def rendered_report(path: str, result: StabilityResult, **parts: Any) -> str:
 
 
 def comparison_json(compared: Comparison) -> str:
-    """A comparison as JSON: every result, and the differences."""
+    """A comparison as JSON: every result, the differences, and what may be concluded."""
     results = {name: result.to_dict() for name, result in compared.results.items()}
     differences = compared.differences().to_dict("records")
-    return _dumped({"schema": COMPARISON, "results": results, "differences": [_storable(row) for row in differences]})
+    return _dumped(
+        {
+            "schema": COMPARISON,
+            "interrupted": compared.interrupted,
+            "results": results,
+            "differences": [_storable(row) for row in differences],
+            "verdicts": [asdict(verdict) for verdict in compared.verdicts()],
+        }
+    )
 
 
 def sweep_json(sweep: Sweep) -> str:
@@ -87,7 +162,7 @@ def sweeps_json(sweeps: Mapping[str, Sweep]) -> str:
 
 def _swept(sweep: Sweep) -> dict[str, Any]:
     at = [str(each) if math.isinf(each) else each for each in sweep.at]  # which JSON lacks
-    return {"over": sweep.over, "at": at, "results": [result.to_dict() for result in sweep]}
+    return {"interrupted": sweep.interrupted, "over": sweep.over, "at": at, "results": [result.to_dict() for result in sweep]}
 
 
 def _storable(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
-from tippingpoint.cli.gate import check_gate, gate
+from tippingpoint.cli.gate import check_gate, gate, stopped
 from tippingpoint.cli.opening import how_to_open
-from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
@@ -51,11 +52,11 @@ def run(options: argparse.Namespace) -> int:
         result, parts = _of_models(options)
     else:
         result, parts = _of_tables(options)
-    page = rendered_report(options.report, result, **parts)
+    page = wanted(options.report, lambda: rendered_report(options.report, result, **parts))
     deliver(options, str(result), result.to_json(), report=page)
-    if not options.quiet and options.json != "-":
+    if page is not None and not options.quiet and options.json != "-":
         say(options, how_to_open(options.report))
-    return gate(options, {"model": result}, "")
+    return gate(options, {"model": result}, "", complete=options.table is not None or parts["features"] is not None)
 
 
 def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:
@@ -67,9 +68,11 @@ def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, 
         result = stability(subject.model, x, y, options.risk, **settings)
     else:
         result = next(iter(compared.results.values()))
-    ranked = feature_stability(
-        subject.model, x, y, options.risk, **(settings if compared is None else served(subject.model, x, y, settings))
-    )
+    ranked = None
+    if not stopped(options, [result] if compared is None else compared.results.values()):
+        with suppress(KeyboardInterrupt):  # the result itself is not lost
+            own = settings if compared is None else served(subject.model, x, y, settings)
+            ranked = feature_stability(subject.model, x, y, options.risk, **own)
     return result, {"features": ranked, "comparison": compared, "model": subject.path, "data": options.data}
 
 

@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import Any
 
+from tippingpoint.cli.outputs import same_file
 from tippingpoint.cli.streams import say
 from tippingpoint.errors import InputError
 from tippingpoint.show.visible import visible
@@ -73,6 +74,9 @@ def run(options: argparse.Namespace) -> None:
     from tippingpoint.reproduce.experiments import Setting
     from tippingpoint.reproduce.running import redraw, reproduce
 
+    data = options.data or os.environ.get("TIPPINGPOINT_DATA")
+    if data and same_file(options.out, data):
+        raise InputError(f"--out {options.out} is the folder that the data are read from; write to another one.")
     if options.redraw:
         for name in ("data", "seeds", "jobs", "quick"):
             if getattr(options, name):
@@ -82,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
         table = reproduce(
             names,
             options.out,
-            setting=Setting(options.data or os.environ.get("TIPPINGPOINT_DATA"), options.quick),
+            setting=Setting(data, options.quick),
             seeds=options.seeds or (QUICK_SEEDS if options.quick else SEEDS),
             jobs=options.jobs or os.cpu_count() or 1,
             progress=False if options.quiet else None,

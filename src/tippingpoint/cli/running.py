@@ -13,7 +13,7 @@ from tippingpoint import __version__
 from tippingpoint.cli import compare, completion, curve, demo, evaluate, features, report, reproduce
 from tippingpoint.cli.config import expanded
 from tippingpoint.cli.faults import NO_READER, exit_code, sentence
-from tippingpoint.cli.interrupts import INTERRUPTED, TOLD
+from tippingpoint.cli.interrupts import INTERRUPTED, TOLD, Interrupts
 from tippingpoint.cli.lines import data_lines
 from tippingpoint.cli.parsing import Parser
 from tippingpoint.cli.streams import answering, complain, furnish_streams, quietly, settle_streams
@@ -24,19 +24,19 @@ COMMANDS = (demo, evaluate, features, compare, curve, report, reproduce, complet
 """The registry: a new command is a module with `add` and `run`, and a place here; `run` may return an exit code."""
 
 
-def run(words: Sequence[str], *, own: bool) -> int:
-    """Run a command; `own` says whether the process is."""
+def run(words: Sequence[str], *, own: bool, interrupts: Interrupts) -> int:
+    """Run a command; `own` says whether the process is, and `interrupts` whether somebody at the keyboard had enough of it."""
     furnish_streams(own=own)
-    code = _ended(words, own=own)
+    code = _ended(words, own=own, interrupts=interrupts)
     settle_streams(own=own)
     return code
 
 
-def _ended(words: Sequence[str], *, own: bool) -> int:
+def _ended(words: Sequence[str], *, own: bool, interrupts: Interrupts) -> int:
     """How the command ended."""
     try:
         options = _read(words)
-        return _told() if options is None else _work(options, own=own)
+        code = _told() if options is None else _work(options, own=own, interrupts=interrupts)
     except BrokenPipeError:
         return NO_READER
     except KeyboardInterrupt:
@@ -47,13 +47,17 @@ def _ended(words: Sequence[str], *, own: bool) -> int:
             complain(traceback.format_exc().rstrip(), keep=LAYOUT)
         complain(f"tippingpoint: {sentence(error)}")
         return exit_code(error)
+    if interrupts.arrived or code == INTERRUPTED:  # after what there was by then
+        complain(TOLD)
+        return INTERRUPTED
+    return code
 
 
-def _work(options: argparse.Namespace, *, own: bool) -> int:
+def _work(options: argparse.Namespace, *, own: bool, interrupts: Interrupts) -> int:
     """The work itself."""
     with answering(own=own) as answer, quietly(options), warnings.catch_warnings():
         warnings.showwarning = _warn
-        options.answer = answer
+        options.answer, options.interrupts = answer, interrupts
         try:
             with data_lines(options):
                 return int(options.run(options) or 0)

@@ -23,7 +23,7 @@ from tippingpoint.models.chains import chain, hidden_layer
 from tippingpoint.models.judging import Judgement
 from tippingpoint.models.outputs import Reading, UserLoss, Way, check_logits, read_outputs
 from tippingpoint.models.search import EFFORTS, Search
-from tippingpoint.oracles.base import Oracle
+from tippingpoint.oracles.base import INTERRUPTED, Oracle
 from tippingpoint.oracles.blackbox.noise import Noise
 from tippingpoint.oracles.blackbox.run import Quest
 from tippingpoint.oracles.network.certificates import reason, shells
@@ -187,7 +187,7 @@ class NetworkJudgement(Judgement):
         if reading.loss.needs_crossing:
             nearest = _crossing(explorer, setting, layer, certifier, reading, features, domain, search)
             if search.method == "paper":
-                return PaperOracle(setting, search.schedule, nearest.pool, progress=search.progress)
+                return PaperOracle(setting, search.schedule, nearest.pool, progress=search.progress, notes=nearest.notes)
             return nearest
         if search.method == "exact" and layer is not None:
             ways = [_gates(layer, setting, features, domain, way, everyone) for way in reading.ways]
@@ -210,7 +210,7 @@ def _crossing(
     pool, notes = crossed(explorer, setting, errors, progress=search.progress)
     certifier: Certifier = steepness
     if layer is not None and len(errors.rows) and search.certify != "none" and not notes:
-        pool, certifier = _proved(setting, errors, layer, steepness, reading, features, domain, search)
+        pool, certifier, notes = _proved(setting, errors, layer, steepness, reading, features, domain, search)
     return PathOracle(explorer, setting, pool, (math.inf,), certifier, notes)
 
 
@@ -223,8 +223,8 @@ def _proved(
     features: Features,
     domain: Domain,
     search: Search,
-) -> tuple[Pool, Certifier]:
-    """The pool with what a proof over the gates found, and the distances that it proved."""
+) -> tuple[Pool, Certifier, tuple[str, ...]]:
+    """The pool with what a proof over the gates found, the distances that it proved, and what there is to note."""
     exact = search.method == "exact"
     limit, tolerance = (search.time_limit, min(search.tolerance, SHARP)) if exact else (QUICK, SHARP)
     gates = _gates(layer, setting, features, domain, reading.ways[0], errors.rows)
@@ -245,7 +245,8 @@ def _proved(
         squared = np.maximum(squared, steepness.squared)
     told = "" if found.finished else ", which ran out of time"
     by = f"nearest errors bounded by a proof over the gates of the hidden layer{told}"
-    return with_errors(setting, steps), DistanceCertifier(lambda: squared, setting.now < 0.0, by)
+    notes = (INTERRUPTED,) if found.stopped else ()
+    return with_errors(setting, steps), DistanceCertifier(lambda: squared, setting.now < 0.0, by), notes
 
 
 def _gates(layer: HiddenLayer, setting: Setting, features: Features, domain: Domain, way: Way, rows: IntArray) -> GateSearch:

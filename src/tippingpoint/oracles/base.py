@@ -14,6 +14,7 @@ from tippingpoint.core.responses import Response
 from tippingpoint.errors import ModelError, UnsupportedError
 
 INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
+"""What a result says of a search that somebody at the keyboard ended."""
 
 
 def failed(failure: ModelError, calls: int) -> str:
@@ -101,6 +102,11 @@ class Oracle(ABC):
     def notes(self) -> tuple[str, ...]:
         """What a careful reader should know of the search."""
         return ()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody at the keyboard ended the search; otherwise, where it was interrupted, the model failed."""
+        return INTERRUPTED in self.notes
 
     def escape(self, lift: float) -> Response:
         """Responses of at least this lift at the ceiling's cost per lift; infinite cost where a sample has none.

@@ -12,8 +12,8 @@ from tippingpoint.evidence import Evidence
 from tippingpoint.writing import write_file
 
 if TYPE_CHECKING:
+    from tippingpoint.comparisons import Comparison
     from tippingpoint.rankings import FeatureStability
-    from tippingpoint.results import Comparison
 
 
 class Reported(ABC):

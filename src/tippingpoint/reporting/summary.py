@@ -27,8 +27,8 @@ from tippingpoint.show.report import words
 from tippingpoint.show.text import bound, risk_name
 
 if TYPE_CHECKING:
+    from tippingpoint.comparisons import Comparison
     from tippingpoint.rankings import FeatureStability
-    from tippingpoint.results import Comparison
 
 SCHEMA = "tippingpoint.report/1"
 """Name and version of the summary, which is also what is written as JSON."""

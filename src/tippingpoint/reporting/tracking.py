@@ -25,7 +25,7 @@ METRICS = (
 )
 """Numbers of a result that are logged; those that are not finite are tags, as not every store keeps them."""
 
-TAGS = ("loss", "divergence", "theta1", "theta2", "status", "exact", "lower_by")
+TAGS = ("loss", "divergence", "theta1", "theta2", "status", "exact", "interrupted", "lower_by")
 """What was asked, and what certifies the answer."""
 
 

@@ -19,6 +19,9 @@ GIVEN = "mean loss"
 OWN = "your own loss"
 """What the loss of a user is called whose function has no name."""
 
+UNENDED = "Interrupted: a search did not end, so the numbers are those of what was found by then, and some may be missing."
+"""What is said below several numbers, some of which are not what they would have become."""
+
 SPECK = 1e-12
 """Part of a whole below which a number is rounding, and shown as nothing."""
 
@@ -56,15 +59,25 @@ def loss_name(loss: str) -> str:
 
 
 def bound(summary: Mapping[str, Any]) -> str:
-    """What is known of a stability, in a word: exact, certified from below, or an upper bound only."""
+    """What is known of a stability, in a word: exact, interrupted, certified from below, or an upper bound only."""
     if summary["exact"]:
         return "exact"
+    if summary["interrupted"]:
+        return "interrupted"
     return f"≥ {number(summary['lower'])}" if summary["lower"] > 0.0 else "upper"
 
 
 def headline(summary: Mapping[str, Any]) -> str:
-    """The answer in a sentence."""
-    return visible(_answer(summary))
+    """The answer in a sentence; of a search that did not end it is what was found by then."""
+    if not summary["interrupted"] or summary["status"] == "features":
+        return visible(_answer(summary))
+    if summary["exact"] or summary["status"] == "already":
+        return visible(f"Interrupted, yet certain. {_answer(summary)}")
+    now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
+    rise = f"lifts the {risk_name(summary['loss'])} from {now} to {then}"
+    if summary["status"] == "unreachable":
+        return visible(f"Stability unknown, interrupted: the search had found nothing yet that {rise}.")
+    return visible(f"Stability at most {number(summary['value'])}, interrupted: the search for what {rise} did not end.")
 
 
 def _answer(summary: Mapping[str, Any]) -> str:

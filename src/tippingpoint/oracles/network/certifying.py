@@ -145,6 +145,8 @@ class GateCertifier(Certifier):
         When they are over, once a question is asked.
     finished
         Whether every sample was proved to the tolerance before.
+    stopped
+        Whether somebody at the keyboard ended a proof.
     fallback
         Who certifies where this does not, or not as well.
     known
@@ -158,6 +160,7 @@ class GateCertifier(Certifier):
     known: tuple[tuple[float, FloatArray], ...] = ()
     deadline: float = math.inf
     finished: bool = True
+    stopped: bool = False
 
     @property
     def proves(self) -> bool:
@@ -169,13 +172,14 @@ class GateCertifier(Certifier):
         gain = price * response.lift - response.cost
         known = Bounds(np.full(len(rows), math.inf), gain, oracle.pool.places(price, rows))
         most = np.zeros(len(rows))
-        deadline, finished = min(self.deadline, time.monotonic() + self.time_limit), True
+        deadline, finished, stopped = min(self.deadline, time.monotonic() + self.time_limit), True, False
         for way in self.ways:
             found = way.search(price, known, tolerance=self.tolerance, deadline=deadline, floor=FLOOR * float(gain.mean()))
             most, finished = np.maximum(most, found.most), finished and found.finished
-            known = Bounds(known.most, found.least, found.steps)
+            known, stopped = Bounds(known.most, found.least, found.steps), stopped or found.stopped
         pool = oracle.learnt(known.steps)
-        return replace(self, known=(*self.known, (price, most)), deadline=deadline, finished=finished), pool
+        proofs = (*self.known, (price, most))
+        return replace(self, known=proofs, deadline=deadline, finished=finished, stopped=stopped), pool
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         best = self.fallback.certify(problem, solution)

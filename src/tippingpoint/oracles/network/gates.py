@@ -84,6 +84,8 @@ class Bounds:
     nodes: int = 0
     finished: bool = True
     """Whether nothing was left open for want of time."""
+    stopped: bool = False
+    """Whether somebody at the keyboard ended it."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ class GateSearch:
                 bounds.nodes += len(children)
                 waiting = waiting.take(order[BATCH:]).join(children)
         except KeyboardInterrupt:
-            pass  # as if time were up: what is waiting bounds all that is open
+            bounds.stopped = True  # as if time were up: what is waiting bounds all that is open
         most, bounds.finished = np.maximum(bounds.least, closed), not len(waiting)
         np.maximum.at(most, waiting.rows, waiting.worth)
         bounds.most[active] = np.minimum(bounds.most[active], most[active])

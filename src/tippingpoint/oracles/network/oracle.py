@@ -43,6 +43,9 @@ NEAR = 0.01
 class Certifier(ABC):
     """Who bounds the responses of a network from above, and so the stability from below."""
 
+    stopped: bool = False
+    """Whether somebody at the keyboard ended a proof."""
+
     @abstractmethod
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         """The lower bound."""
@@ -167,7 +170,7 @@ class PathOracle(PoolOracle):
 
     def tuned(self, problem: Problem) -> PathOracle:
         """Further rungs where the threshold is out of reach; then a search at the very price of the question."""
-        if math.isinf(problem.theta1):
+        if math.isinf(problem.theta1) or self.interrupted:  # what was found by then is all there is
             return self
         oracle = self
         if not self.setting.loss.needs_crossing:
@@ -260,9 +263,11 @@ class PathOracle(PoolOracle):
                 break
             try:
                 certifier, pool = oracle._certifier.proved(price, oracle)
-            except ModelError as failure:
-                return oracle._with(oracle.pool, notes=(*oracle.notes, self.setting.ended(failure)))
+            except (KeyboardInterrupt, ModelError) as stop:
+                return oracle._with(oracle.pool, notes=(*oracle.notes, self.setting.ended(stop)))
             oracle, before = oracle._with(pool, certifier=certifier), price
+            if certifier.stopped:
+                return oracle._with(pool, notes=(*oracle.notes, INTERRUPTED))  # noqa: SLF001
         return oracle
 
     def _with(

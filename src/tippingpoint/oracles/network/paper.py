@@ -141,12 +141,22 @@ class PaperOracle(PoolOracle):
         For the 0/1 loss: the nearest error of every sample.
     progress
         Whether to show a bar.
+    notes
+        What a careful reader should know of the search for errors.
     """
 
-    def __init__(self, setting: Setting, schedule: Schedule, errors: Pool | None = None, *, progress: bool | None) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        schedule: Schedule,
+        errors: Pool | None = None,
+        *,
+        progress: bool | None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
         rows = np.arange(setting.scores.samples)
         resting = Pool.resting(setting.scores.none(rows).astype(setting.scores.dtype))
-        super().__init__(setting, resting, "gradient ascent, the paper's algorithm")
+        super().__init__(setting, resting, "gradient ascent, the paper's algorithm", notes=notes)
         self._schedule = schedule
         self._errors = errors
         self._progress = progress
@@ -155,7 +165,7 @@ class PaperOracle(PoolOracle):
         samples = _Ascent(self.setting, problem, self._schedule) if self._errors is None else _Nearest(self._errors, problem)
         h = torch.full((1,), FIRST_PRICE, dtype=torch.float64)
         pricer = torch.optim.Adam([h], lr=self._schedule.price_rate, maximize=True)
-        trace, notes = list[float](), tuple[str, ...]()
+        trace, notes = list[float](), self.notes
         with progress_bar("epochs", self._schedule.epochs, show=self._progress) as tick:
             try:
                 for epoch in range(self._schedule.epochs):
@@ -167,7 +177,7 @@ class PaperOracle(PoolOracle):
             except (KeyboardInterrupt, ModelError) as stop:
                 if isinstance(stop, ModelError) and not trace:
                     raise
-                notes = (self.setting.ended(stop),)
+                notes = (*notes, self.setting.ended(stop))
         return PoolOracle(self.setting, samples.pool(self.pool), self.certificate, tuple(trace), notes)
 
     def _risk(self, problem: Problem, h: float, gained: FloatArray, moved: FloatArray) -> float:

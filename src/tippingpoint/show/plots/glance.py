@@ -88,5 +88,6 @@ def _standing(summary: Mapping[str, Any]) -> str:
     """What is known of the number, in a few words."""
     error = summary["standard_error"]
     known = bound(summary)
-    known = {"exact": "exact", "upper": "an upper bound"}.get(known, f"an upper bound; certified {known}")
+    plain = {"exact": "exact", "upper": "an upper bound", "interrupted": "an upper bound, interrupted"}
+    known = plain.get(known, f"an upper bound; certified {known}")
     return known if math.isnan(error) or error == 0.0 else f"{known}; standard error {number(error, 2)}"

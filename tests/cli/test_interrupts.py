@@ -1,0 +1,210 @@
+"""Ctrl-C in the midst of the work, as a person presses it: what was found is told and marked, and no conclusion drawn."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import tippingpoint as tp
+from commands import COMMAND, furnish, patients
+
+VENDOR = """
+import time
+
+FAR, PAUSE = 4000, 0.1
+
+def slow(far=FAR):
+    asked = 0
+    def score(rows):
+        nonlocal asked
+        asked += len(rows)
+        if asked > far:
+            if asked - len(rows) <= far:
+                print("far enough", flush=True)
+            time.sleep(PAUSE)
+        return rows['age'] - 0.5 * rows['dose']
+    return score
+
+def later():
+    return slow(2 * FAR)
+
+def deaf():
+    asked = 0
+    def score(rows):
+        nonlocal asked
+        asked += len(rows)
+        if asked > FAR > asked - len(rows):
+            print("far enough", flush=True)
+            try:
+                time.sleep(20)
+            except KeyboardInterrupt:
+                pass
+        return rows['age'] - 0.5 * rows['dose']
+    return score
+
+def failing():
+    asked = 0
+    def score(rows):
+        nonlocal asked
+        asked += len(rows)
+        if asked > FAR:
+            raise RuntimeError("quota")
+        return rows['age'] - 0.5 * rows['dose']
+    return score
+"""
+"""Models that say when a search is well under way, and are slow from then on, so that an interrupt finds them at it."""
+
+LONG = ("--data", "few.csv", "--target", "y", "--risk", "0.45", "--output", "score", "--calls", "1000000")
+
+
+class Ended(NamedTuple):
+    """How a command ended: its code, what it printed, and what it complained of."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    furnish(tmp_path)
+    (tmp_path / "vendor.py").write_text(VENDOR, encoding="utf-8")
+    patients()[["age", "dose", "y"]].to_csv(tmp_path / "few.csv", index=False)
+    return tmp_path
+
+
+def interrupted(place: Path, *words: str, times: int = 1) -> Ended:
+    """A command that is interrupted once its model says that it is under way."""
+    child = subprocess.Popen(
+        [str(COMMAND), *words], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    assert child.stderr is not None
+    said = []
+    for line in child.stderr:
+        said.append(line)
+        if "far enough" in line:
+            break
+    else:
+        pytest.fail(f"the command ended before: {child.communicate()[0]}{''.join(said)}")
+    time.sleep(0.3)
+    for _ in range(times):
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    out, err = child.communicate(timeout=120)
+    return Ended(child.returncode, out, err)
+
+
+def stored(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_a_gate_never_passes_an_interrupted_search_and_what_it_found_is_kept(place: Path) -> None:
+    gate = ("--fail-below", "1e-9", "--on", "value")
+    ended = interrupted(place, "evaluate", "--model", "vendor:slow", *LONG, *gate, "--json", "out.json", "--sensitive", "q.csv")
+    assert ended.code == 130
+    assert ended.err == ("gate: not passed: interrupted, so not all that it judges is known.\ntippingpoint: interrupted.\n")
+    result = tp.StabilityResult.from_json((place / "out.json").read_text(encoding="utf-8"))
+    assert result.interrupted
+    assert 0.0 < result.value < float("inf"), "thousands of calls had found something"
+    assert ended.out.startswith("Stability at most ")
+    assert "interrupted" in ended.out.splitlines()[0]
+    assert (place / "q.csv").exists()
+
+
+def test_an_interrupted_report_ends_with_what_it_has(place: Path) -> None:
+    ended = interrupted(place, "report", "--model", "vendor:slow", *LONG, "--report", "r.json", "--json", "out.json")
+    assert ended.code == 130
+    assert ended.err.endswith("tippingpoint: interrupted.\n")
+    report = stored(place / "r.json")
+    assert report["result"]["interrupted"] is True
+    assert report["features"] is None, "no feature is searched for after that"
+    assert stored(place / "out.json")["interrupted"] is True
+
+
+def test_a_report_that_is_interrupted_at_its_features_keeps_its_result(place: Path) -> None:
+    # The whole search takes some thousand calls here; the one of the features then meets the slow part.
+    words = ("--data", "few.csv", "--target", "y", "--risk", "0.45", "--output", "score", "--calls", "6000")
+    ended = interrupted(place, "report", "--model", "vendor:later", *words, "--report", "r.json", "--fail-below", "1e-9")
+    assert ended.code == 130
+    assert "gate: not passed" in ended.err
+    report = stored(place / "r.json")
+    assert report["result"]["interrupted"] is False
+    assert report["result"]["value"] > 0.0
+
+
+def test_an_interrupted_ranking_stops_at_the_feature_that_it_is_at(place: Path) -> None:
+    ended = interrupted(place, "features", "--model", "vendor:slow", *LONG, "--fail-below", "1e-9", "--json", "out.json")
+    assert ended.code == 130
+    assert "gate: not passed" in ended.err
+    ranking = stored(place / "out.json")
+    assert ranking["interrupted"] is True
+    assert [each["feature"] for each in ranking["features"]] == ["age"]
+    assert "Features that are missing were not asked about." in ended.out
+
+
+def test_a_comparison_with_an_interrupted_search_is_undecided(place: Path) -> None:
+    models = ("--model", "now=model.json", "--model", "next=vendor:slow")
+    ended = interrupted(place, "compare", *models, *LONG, "--json", "out.json", "--report", "r.md")
+    assert ended.code == 130
+    told = stored(place / "out.json")
+    assert (told["interrupted"], told["results"]["now"]["interrupted"], told["results"]["next"]["interrupted"]) == (
+        True,
+        False,
+        True,
+    )
+    (verdict,) = told["verdicts"]
+    assert not verdict["decided"]
+    assert "the search of 'next' did not end" in verdict["sentence"]
+    assert verdict["sentence"] in ended.out
+    assert (place / "r.md").exists()
+
+
+def test_a_comparison_that_is_interrupted_at_its_first_model_asks_no_other(place: Path) -> None:
+    models = ("--model", "now=vendor:slow", "--model", "next=model.json")
+    ended = interrupted(place, "compare", *models, *LONG, "--json", "out.json", "--fail-below", "1e-9", "--gate-model", "next")
+    assert ended.code == 130
+    assert "gate: not passed" in ended.err
+    assert list(stored(place / "out.json")["results"]) == ["now"]
+
+
+def test_an_interrupted_curve_is_marked_everywhere(place: Path) -> None:
+    words = [word for word in LONG if word not in ("--risk", "0.45")]
+    ended = interrupted(place, "curve", "--model", "vendor:slow", *words, "--risks", "0.4,0.45", "--json", "out.json")
+    assert ended.code == 130
+    told = stored(place / "out.json")
+    assert told["interrupted"] is True
+    assert all(each["interrupted"] for each in told["results"])
+    assert "Interrupted" in ended.out
+
+
+def test_a_second_interrupt_ends_at_once_and_writes_nothing(place: Path) -> None:
+    ended = interrupted(place, "report", "--model", "vendor:slow", *LONG, "--report", "r.html", "--json", "out.json", times=2)
+    assert (ended.code, ended.out) == (130, "")
+    assert ended.err == "tippingpoint: interrupted.\n"
+    assert not (place / "r.html").exists()
+    assert not (place / "out.json").exists()
+
+
+def test_an_interrupt_that_the_model_swallows_passes_no_gate_either(place: Path) -> None:
+    words = (*LONG[:-1], "12000", "--fail-below", "1e-9", "--on", "value", "--json", "out.json")
+    ended = interrupted(place, "evaluate", "--model", "vendor:deaf", *words)
+    assert ended.code == 130
+    assert "gate: passed" not in ended.err
+    assert "gate: not passed" in ended.err
+    assert stored(place / "out.json")["interrupted"] is False, "that search went on to its end"
+
+
+def test_a_model_that_fails_halfway_passes_no_gate(place: Path) -> None:
+    words = (*LONG, "--fail-below", "1e-9", "--on", "value", "--json", "out.json")
+    done = subprocess.run(
+        [str(COMMAND), "evaluate", "--model", "vendor:failing", *words], cwd=place, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "gate: failed: the search did not end, so what it found decides nothing.\n"
+    assert stored(place / "out.json")["interrupted"] is True
