@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tippingpoint.models.linear import LinearModel
     from tippingpoint.profiles import Profile
     from tippingpoint.rankings import FeatureStability
+    from tippingpoint.reporting import Gate
     from tippingpoint.results import Comparison, StabilityResult, Sweep
     from tippingpoint.space import Space
     from tippingpoint.tables import profile_table
@@ -51,6 +52,7 @@ _HOMES = {
     "models.linear": ("LinearModel",),
     "profiles": ("Profile",),
     "rankings": ("FeatureStability",),
+    "reporting": ("Gate",),
     "results": ("Comparison", "StabilityResult", "Sweep"),
     "space": ("Space",),
     "tables": ("profile_table",),
@@ -66,6 +68,7 @@ __all__ = [
     "DetachedError",
     "Divergence",
     "FeatureStability",
+    "Gate",
     "InputError",
     "LinearModel",
     "Loss",

@@ -11,6 +11,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError
 from tippingpoint.frames import base_weights, read_frame, read_numbers, read_vector
 from tippingpoint.oracles.table import TableOracle
+from tippingpoint.origin import Origin, call_of, data_fingerprint
 from tippingpoint.profiles import Profile
 from tippingpoint.show.text import GIVEN
 
@@ -73,7 +74,9 @@ def profile_table(
     columns = {name: frame[name].to_numpy()[kept] for name in extra} or {"line": np.flatnonzero(kept)}
     oracle = TableOracle(place[positions[kept]], losses[kept], costs[kept], columns)
     index = [labels[i] for i in rows]
-    return Profile(oracle, base[rows], index, GIVEN, (-math.inf, math.inf), frame.implementation.value)
+    lines = data_fingerprint({name: frame[name].to_numpy() for name in frame.columns})
+    origin = Origin("a table of alternatives", "", None, lambda: lines, call_of("profile_table", "table", weight=weight))
+    return Profile(oracle, base[rows], index, GIVEN, (-math.inf, math.inf), frame.implementation.value, origin=origin)
 
 
 def _positions(samples: np.ndarray[Any, Any], name: str) -> tuple[IntArray, list[Any]]:
