@@ -173,16 +173,9 @@ class _Contents:
             self._put("bytes", bytes(value))
         elif isinstance(value, (np.ndarray, np.generic)):
             self._add_array(np.asarray(value), depth)
-        elif isinstance(value, (list, tuple)):
-            self._put(type(value).__name__, str(len(value)).encode())
-            for each in value:
-                self.add(each, depth + 1)
-        elif isinstance(value, (Mapping, set, frozenset)):
-            pairs = value.items() if isinstance(value, Mapping) else value
-            self._put(type(value).__name__, b"".join(sorted(self._apart(pair, depth) for pair in pairs)))
-        elif isinstance(value, np.ufunc):
-            self._put("ufunc", value.__name__.encode())
-        elif inspect.isroutine(value) or isinstance(value, type):
+        elif isinstance(value, (list, tuple, Mapping, set, frozenset)):
+            self._add_members(value, depth)
+        elif inspect.isroutine(value) or isinstance(value, (type, np.ufunc)):
             self._add_name(value)
         elif _is_module(value):
             self._add_module(value, depth)
@@ -197,6 +190,16 @@ class _Contents:
         self._bytes = part._bytes
         return part._digest.digest()
 
+    def _add_members(self, value: Any, depth: int) -> None:
+        """A list in its order; what has none in one that depends on its members only."""
+        if isinstance(value, (list, tuple)):
+            self._put(type(value).__name__, str(len(value)).encode())
+            for each in value:
+                self.add(each, depth + 1)
+            return
+        members = value.items() if isinstance(value, Mapping) else value
+        self._put(type(value).__name__, b"".join(sorted(self._apart(each, depth) for each in members)))
+
     def _add_array(self, values: np.ndarray[Any, Any], depth: int) -> None:
         self._put("array", f"{values.dtype.str}{values.shape}".encode())
         if values.dtype.names:  # field by field: what lies between fields is nobody's
@@ -208,7 +211,7 @@ class _Contents:
             self._put("values", np.ascontiguousarray(values).tobytes())
 
     def _add_name(self, value: Any) -> None:
-        name = f"{value.__module__}.{value.__qualname__}"
+        name = f"numpy.{value.__name__}" if isinstance(value, np.ufunc) else f"{value.__module__}.{value.__qualname__}"
         if "<" in name:  # a lambda or a local function: its name does not say what it does
             raise TypeError(f"{name} has no name of its own")
         self._put("name", name.encode())

@@ -9,6 +9,7 @@ from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
 from tippingpoint.front import compare
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     report = None
     if options.report is not None:
         first = next(iter(compared.results.values()))
-        report = rendered_report(options.report, first, comparison=compared, model=subject.path, data=options.data)
+        told = {"model": subject.path, "data": options.data, **provenance(options, subject.path, compared.results, "model")}
+        report = rendered_report(options.report, first, comparison=compared, **told)
     deliver(options, str(compared), comparison_json(compared), report=report)
     return gate(options, compared.results, "model")

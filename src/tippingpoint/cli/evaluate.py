@@ -9,6 +9,7 @@ from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command, refuse
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.cli.tables import read_table
 from tippingpoint.front import profile
@@ -44,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     check_gate(options)
     profiled, parts = _profiled(options)
     result = profiled.stability(options.risk, **asked(options))
+    parts.update(provenance(options, parts.get("model"), {"model": result}))
     deliver(
         options,
         str(result),

@@ -9,6 +9,7 @@ from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import feature_stability, stability
 
@@ -45,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     report = None
     if options.report is not None:
         result = stability(subject.model, subject.x, subject.y, options.risk, **settings)
-        report = rendered_report(options.report, result, features=ranked, model=subject.path, data=options.data)
+        told = {"model": subject.path, "data": options.data, **provenance(options, subject.path, ranked.results, "feature")}
+        report = rendered_report(options.report, result, features=ranked, **told)
     deliver(options, f"{ranked}\n\n{ranked.advice()}", ranked.to_json(), report=report)
     return gate(options, ranked.results, "feature")

@@ -10,6 +10,7 @@ from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.opening import how_to_open
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import compare, feature_stability, served, stability
@@ -51,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     ranked = feature_stability(
         subject.model, x, y, options.risk, **(settings if compared is None else served(subject.model, x, y, settings))
     )
-    page = rendered_report(options.report, result, features=ranked, comparison=compared, model=subject.path, data=options.data)
+    told = {"model": subject.path, "data": options.data, **provenance(options, subject.path, {"model": result})}
+    page = rendered_report(options.report, result, features=ranked, comparison=compared, **told)
     deliver(options, str(result), result.to_json(), report=page)
     if not options.quiet and options.json != "-":
         say(options, how_to_open(options.report))

@@ -1,4 +1,4 @@
-"""A gate: the stability below which a model is not accepted, and whether a result passes it."""
+"""A gate: the stability below which a model is not accepted, and whether results pass it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,27 @@ from typing import Any, Literal
 from tippingpoint.errors import InputError
 from tippingpoint.show.report.badges import FAILED, INTERRUPTED, PASSED, standing
 from tippingpoint.show.text import number
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The outcome of a gate.
+
+    Attributes
+    ----------
+    threshold, on, found
+        The least stability that passes, what was compared with it, and what that is.
+    outcome
+        "passed", "failed", or "interrupted", which is not passed either.
+    sentence
+        The outcome in words, and why.
+    """
+
+    threshold: float
+    on: str
+    found: float
+    outcome: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -34,26 +55,33 @@ class Gate:
         if self.on not in ("lower", "value"):
             raise InputError(f"on={self.on!r} must be 'lower' (the certified lower bound) or 'value' (what was found).")
 
-    def judge(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """Threshold, what was judged, the outcome ("passed", "failed" or "interrupted") and a sentence that says why."""
-        found = result[self.on]
-        found = 0.0 if math.isnan(found) else float(found)
-        told = {"threshold": float(self.threshold), "on": self.on, "found": found}
-        least = number(self.threshold, 6)
-        if standing(result) == INTERRUPTED:
-            said = f"Not passed: the search was interrupted, so nothing can be said of the least stability asked for, {least}"
-            return {**told, "outcome": INTERRUPTED, "sentence": f"{said}."}
-        called = "certified lower bound" if self.on == "lower" else "stability found"
-        if found >= self.threshold:
-            reach = "no allowed change can" if self.on == "lower" else "no change was found to"
-            why = f"the {called} is {number(found, 6)}" if math.isfinite(found) else f"{reach} raise the risk that far"
-            return {**told, "outcome": PASSED, "sentence": f"Passed: {why}, and at least {least} was asked for."}
-        why = f"the {called} is {number(found, 6)}"
-        if self.on == "lower" and found == 0.0 < result["value"]:
-            why = f"nothing certifies the stability from below (found: {number(result['value'], 6)})"
-        return {**told, "outcome": FAILED, "sentence": f"Failed: {why}, and at least {least} was asked for."}
+    def judge(self, results: Mapping[str, Mapping[str, Any]], what: str = "") -> Judged:
+        """Whether the worst of several results passes; `what` they are of, each by its name, where there are several."""
+        name, worst = min(results.items(), key=lambda item: self._found(item[1]))
+        found, whose = self._found(worst), f" of the {what} {name!r}" if what else ""
+        outcome = PASSED if found >= self.threshold else FAILED
+        if any(standing(result) == INTERRUPTED for result in results.values()):
+            outcome, why = INTERRUPTED, "a search was interrupted, so nothing is decided"
+        elif outcome == PASSED and math.isinf(found):
+            why = f"no {'allowed change can' if self.on == 'lower' else 'change was found to'} raise the risk{whose} that far"
+        elif outcome == FAILED and self.on == "lower" and found == 0.0 < worst["value"]:
+            why = f"nothing certifies the stability{whose} from below (found: {number(worst['value'], 6)})"
+        else:
+            why = f"the {'certified lower bound' if self.on == 'lower' else 'stability found'}{whose} is {number(found, 6)}"
+        said = f"{SAID[outcome]}: {why}; at least {number(self.threshold, 6)} was asked for."
+        return Judged(float(self.threshold), self.on, found, outcome, said)
+
+    def _found(self, result: Mapping[str, Any]) -> float:
+        """What is judged; what is not a number passes nothing."""
+        return 0.0 if math.isnan(result[self.on]) else float(result[self.on])
 
 
-def as_gate(gate: Any) -> Gate | None:
-    """A gate from what a user gives: a number is judged on the certified lower bound."""
-    return gate if isinstance(gate, (Gate, type(None))) else Gate(gate)
+SAID = {PASSED: "Passed", FAILED: "Failed", INTERRUPTED: "Not passed"}
+"""How a sentence on each outcome begins."""
+
+
+def judged(gate: Any, result: Mapping[str, Any]) -> Judged | None:
+    """What a report tells of a gate: a number is compared with the certified lower bound; an outcome stays as it is."""
+    if isinstance(gate, (Judged, type(None))):
+        return gate
+    return (gate if isinstance(gate, Gate) else Gate(gate)).judge({"": result})

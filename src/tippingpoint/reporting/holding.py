@@ -8,11 +8,17 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 
-DECIMALS = 6
-"""Digits behind the point up to which a column is one of decimals; with more of them it is written to four digits in all."""
+DECIMALS = 4
+"""Digits behind the point up to which a column is one of decimals; one with more is written to so many digits in all."""
+
+LEAST, MOST = 4, 7
+"""Digits in all that a column may be written with; one that has more, as a measurement in binary, gets the least."""
 
 ROUNDING = 1e-12
 """Part of a number by which its decimals may be off in binary."""
+
+LOST = 1e-11
+"""Part of a number that is lost where it is brought to another power of ten."""
 
 SINGLE = 2.0**-22
 """The same for numbers of single precision."""
@@ -25,7 +31,7 @@ SLACK = 1e-9
 
 
 def holding(values: FloatArray) -> dict[str, Any] | None:
-    """Decimals, whether all are whole, and the range within which nothing is doubtful; None for a column without values."""
+    """Decimals, digits, whether all are whole, and the range beyond which values are doubtful; None where all are missing."""
     known = values[~np.isnan(values)]
     if not len(known):
         return None
@@ -34,6 +40,7 @@ def holding(values: FloatArray) -> dict[str, Any] | None:
     whole = bool((known == np.round(known)).all())
     return {
         "decimals": _decimals(known),
+        "digits": _digits(known),
         "whole": whole,
         "range": [low, high],
         "within": [low - slack, high + slack],
@@ -51,3 +58,15 @@ def _decimals(known: FloatArray) -> int | None:
         if (np.abs(known - np.round(known, decimals)) <= off).all():
             return decimals
     return None
+
+
+def _digits(known: FloatArray) -> int:
+    """Digits in all that every value is written with, between the least and the most; the least where some have more."""
+    size = np.abs(known[(known != 0.0) & np.isfinite(known)])
+    with np.errstate(all="ignore"):
+        first = 10.0 ** np.floor(np.log10(size))
+        for digits in range(LEAST, MOST + 1):
+            scaled = size / first * 10.0 ** (digits - 1)
+            if (np.abs(scaled - np.round(scaled)) <= LOST * scaled).all():
+                return digits
+    return LEAST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tippingpoint.errors import InputError
 from tippingpoint.evidence import Evidence
-from tippingpoint.reporting.gates import Gate
+from tippingpoint.reporting.gates import Gate, Judged
 from tippingpoint.writing import write_file
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Reported(ABC):
         model: str | None = None,
         data: str | None = None,
         title: str | None = None,
-        gate: float | Gate | None = None,
-        date: str | datetime.date | None = None,
+        gate: float | Gate | Judged | None = None,
+        date: str | dt.date | None = None,
         model_file: str | os.PathLike[str] | None = None,
         command: str | None = None,
     ) -> Path:
@@ -62,10 +62,10 @@ class Reported(ABC):
             Of the report.
         gate
             The least stability that is accepted: the report says whether the result passes. A number is compared with the
-            certified lower bound, `Gate(0.05, on="value")` with what was found.
+            certified lower bound, `Gate(0.05, on="value")` with what was found; what a gate judged elsewhere is told as it is.
         date
-            Of the report, as "2026-01-31". Where none is given it is that of the environment's `SOURCE_DATE_EPOCH`, else today's
-            (UTC): with a date of your own, equal inputs give equal bytes on any day.
+            Of the report, as "2026-01-31". Where none is given it is that of the environment's `SOURCE_DATE_EPOCH`, else
+            today's (UTC): with a date of your own, equal inputs give equal bytes on any day.
         model_file
             The file that the model was read from; its SHA-256 is then the model's fingerprint. Otherwise that is taken of the
             object in memory, where it can be.
@@ -107,20 +107,19 @@ class Reported(ABC):
         model: str | None = None,
         data: str | None = None,
         title: str | None = None,
-        gate: float | Gate | None = None,
-        date: str | datetime.date | None = None,
+        gate: float | Gate | Judged | None = None,
+        date: str | dt.date | None = None,
         model_file: str | os.PathLike[str] | None = None,
         command: str | None = None,
     ) -> dict[str, Any]:
         """Everything that a report says, as one plain dictionary; arguments as in `report`."""
-        from tippingpoint.reporting.gates import as_gate
         from tippingpoint.reporting.manifest import read_date
         from tippingpoint.reporting.summary import Told, summarise
 
         for name, value in (("model", model), ("data", data), ("title", title), ("command", command)):
             if not isinstance(value, (str, type(None))):
                 raise InputError(f"{name}={value!r} must be a few words, as {name}='…'.")
-        told = Told(model, data, title, as_gate(gate), read_date(date), model_file, command)
+        told = Told(model, data, title, gate, read_date(date), model_file, command)
         return summarise(self.summary, self._evidence, told, features, comparison)
 
     def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **told: Any) -> str:

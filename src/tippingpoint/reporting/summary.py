@@ -8,18 +8,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import total
 from tippingpoint.core.inference import normal_margin
-from tippingpoint.core.problem import Problem
 from tippingpoint.evidence import Evidence, Places
 from tippingpoint.reporting.asking import LEVEL, curve, dial, risks_of, tradeoff, various
 from tippingpoint.reporting.embedding import Embedded, embed
-from tippingpoint.reporting.gates import Gate
+from tippingpoint.reporting.gates import Gate, Judged, judged
 from tippingpoint.reporting.manifest import manifest
 from tippingpoint.reporting.moves import implausible, most_moved
 from tippingpoint.reporting.packing import pack
@@ -54,7 +53,7 @@ class Told:
     model: str | None
     data: str | None
     title: str | None
-    gate: Gate | None
+    gate: float | Gate | Judged | None
     date: str
     model_file: str | os.PathLike[str] | None
     command: str | None
@@ -77,7 +76,7 @@ def summarise(
     rows = sheet_of_rows(evidence, places, embedded, [evidence.distribution, *distributions])
     population, moves = _population(result, places), most_moved(places)
     kind = "none" if embedded is None else "exact" if embedded.exact else "bound"
-    own = standing(result)
+    own, passed = standing(result), judged(told.gate, result)
     others = elsewhere(own, exact=kind != "bound")
     compared = yardsticks(result, problem, exact=kind != "bound")
     made_from = manifest(
@@ -102,7 +101,7 @@ def summarise(
         "data": told.data,
         "date": told.date,
         "standing": own,
-        "gate": None if told.gate is None else told.gate.judge(result),
+        "gate": None if passed is None else asdict(passed),
         "result": {name: value for name, value in result.items() if name not in ("trace", "evaluations")},
         "words": {
             "sentence": words.sentence(result, population, moves),
@@ -124,9 +123,7 @@ def summarise(
         "comparison": None if comparison is None else _compared(comparison),
         "limits": words.limits(result, doubts),
         "manifest": made_from,
-        "live": None
-        if embedded is None
-        else {**_live(result, evidence, embedded, risks_of(problem)), "standing": [own, others]},
+        "live": None if embedded is None else _live(result, evidence, embedded, risks_of(problem), [own, others]),
     }
 
 
@@ -207,7 +204,7 @@ def _compared(comparison: Comparison) -> dict[str, Any]:
     asked = {name: getattr(first, name) for name in ("loss", "risk", "theta1", "theta2", "divergence")}
     columns = ("model", "reference", "difference", "standard_error", "low", "high")
     pairs = [dict(zip(columns, row, strict=True)) for row in comparison.pairs()]
-    pairs = [{**pair, "verdict": _verdict(comparison, pair["model"])} for pair in pairs]
+    pairs = [{**pair, "verdict": _verdict(comparison, str(pair["model"]))} for pair in pairs]
     return {"asked": asked, "rows": told, "differences": pairs}
 
 
@@ -220,8 +217,10 @@ def _verdict(comparison: Comparison, name: str) -> str | None:
     return str(getattr(found, "sentence", found))
 
 
-def _live(result: Mapping[str, Any], evidence: Evidence, embedded: Embedded, risks: tuple[float, float]) -> dict[str, Any]:
-    """What the page computes with, and where its controls begin."""
+def _live(
+    result: Mapping[str, Any], evidence: Evidence, embedded: Embedded, risks: tuple[float, float], standings: list[str]
+) -> dict[str, Any]:
+    """What the page computes with, where its controls begin, and what is known of its numbers there and elsewhere."""
     served = result["divergence"] in ("kl", "chi2")
     most = evidence.loss_range[1]
     top = most if math.isfinite(most) else max(risks[1], result["risk"])
@@ -231,6 +230,7 @@ def _live(result: Mapping[str, Any], evidence: Evidence, embedded: Embedded, ris
         "base": pack(evidence.base),
         "exact": embedded.exact,
         "places": embedded.places,
+        "standing": standings,
         "served": served,
         "setting": {
             "risk": result["risk"],

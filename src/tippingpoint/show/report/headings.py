@@ -44,8 +44,8 @@ ROWS_SHOWN = "The rows that add most to the risk"
 ROWS_HEAD = ("row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes most")
 
 OVER = (
-    "What it takes to reach each threshold, at the prices of the setting. The dot is the setting; a band, where there is one, is"
-    " ± 1.96 standard errors."
+    "What it takes to reach each threshold, at the prices of the setting. The dot is the setting; a band, where there is one,"
+    " is ± 1.96 standard errors."
 )
 
 ALONG = (
@@ -55,7 +55,7 @@ ALONG = (
 
 UNEVEN = "How unevenly rows count: the further above the diagonal, the fewer rows carry the weight."
 
-SHORT_BARS = "Short bars are sensitive features."
+SHORT_BARS = "Short bars are sensitive features; the dashed line is the limit."
 
 STOPPED = "The ranking was interrupted: features that it had not come to are missing."
 

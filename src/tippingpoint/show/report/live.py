@@ -120,6 +120,6 @@ def _answer(live: Mapping[str, Any]) -> Markup:
         tag("p", id="live-words", aria_live="polite"),
         tag("p", id="live-setting", class_="quiet"),
         tag("dl", cells, class_="cards small"),
-        tag("dl", splits, class_="cards small"),
+        tag("dl", splits, class_="cards small splits"),
         class_="panel",
     )

@@ -1,4 +1,4 @@
-"""Moves of rows in words: rounded to what the column holds, with the warning where one is due. `assets/tables.js` is the twin."""
+"""Moves of rows in words, rounded to what the column holds, with a warning where one is due; `assets/tables.js` is the twin."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from tippingpoint.show.text import number
 NAMED = 4
 """Changes of a row that are told at once; the others are a click away."""
 
+DIGITS, MORE = 4, 2
+"""Of a number in a column of which nothing is known; further ones, where two values would look the same."""
+
 WHOLE = 1e-6
 """Distance from a whole number that is rounding."""
 
-WARNING = "⚠ may be impossible: "
+WARNING = "⚠ "
 """Before what makes a move doubtful."""
 
 
@@ -49,14 +52,14 @@ def told_changes(rows: Mapping[str, Any], top: Mapping[str, Any]) -> tuple[list[
     return changes[:NAMED], f"⚠ {hidden} further {'change' if hidden == 1 else 'changes'} may be impossible" if hidden else ""
 
 
-def cell(value: Any, holds: Mapping[str, Any] | None, digits: int = 4) -> str:
-    """A value of a feature, with the digits that its column has."""
+def cell(value: Any, holds: Mapping[str, Any] | None, more: int = 0) -> str:
+    """A value of a feature, with the digits that its column has; `more` where they do not tell two values apart."""
     if value is None:
         return "missing"
     if isinstance(value, str):
         return value
     if holds is None or holds["decimals"] is None:
-        return str(value) if isinstance(value, int) else number(value, digits)
+        return str(value) if isinstance(value, int) else number(value, (DIGITS if holds is None else holds["digits"]) + more)
     fixed = f"{value:.{holds['decimals']}f}"
     plain = fixed.rstrip("0").rstrip(".") if "." in fixed else fixed
     return "0" if plain == "-0" else plain
@@ -67,7 +70,7 @@ def _change(rows: Mapping[str, Any], j: int, now: Any, then: Any) -> Change:
     before, after = cell(now, holds), cell(then, holds)
     numbers = isinstance(now, (int, float)) and isinstance(then, (int, float))
     if before == after and (holds is None or holds["decimals"] is None):
-        before, after = cell(now, holds, 6), cell(then, holds, 6)
+        before, after = cell(now, holds, MORE), cell(then, holds, MORE)
     if _broken(then, holds):
         after = f"≈{after}"
     elif before == after and numbers:
@@ -83,8 +86,8 @@ def _broken(then: Any, holds: Mapping[str, Any] | None) -> bool:
 def _doubt(then: Any, holds: Mapping[str, Any] | None) -> str:
     if holds is None or not isinstance(then, (int, float)):
         return ""
-    said = [f"exactly {number(then, 6)}, where the data hold whole numbers only"] if _broken(then, holds) else []
+    said = [f"exactly {number(then, 6)}, not a whole number"] if _broken(then, holds) else []
     if not holds["within"][0] <= then <= holds["within"][1]:
         low, high = (cell(end, holds) for end in holds["range"])
-        said.append(f"outside {low} to {high}, the range of the data")
+        said.append(f"outside the data ({low} to {high})")
     return WARNING + "; ".join(said) if said else ""

@@ -22,6 +22,8 @@ OWN = "this stability"
 
 NOT_TOLD = "not fingerprinted"
 
+DATA_DIGEST = "SHA-256 of names, values, target and weights"
+
 SHOWN = 12
 """Digits of a fingerprint where it is told in passing."""
 
@@ -131,7 +133,8 @@ def told_limit(told: Mapping[str, Any]) -> str:
     """What a feature without effect costs; empty where there is no such limit."""
     if not math.isfinite(told["limit"]):
         return ""
-    return f"The dashed line is what {alone('reweighting', told['asked']['theta2'])} costs: {number(told['limit'])} ({EXACT})."
+    costs = f"{alone('reweighting', told['asked']['theta2'])} costs: {number(told['limit'])} ({EXACT})"
+    return f"The limit, where a feature makes no difference, is what {costs}."
 
 
 def told_models(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
@@ -158,7 +161,7 @@ def told_differences(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
         interval = f"{number(pair['low'], 3)} to {number(pair['high'], 3)}"
         versus = f"{pair['model']} minus {pair['reference']}"
         rows.append([versus, number(pair["difference"]), interval, pair["verdict"] or NO_VERDICT])
-    return ["difference of what was found", "", "95 % interval, of sampling only", "verdict"], rows
+    return ["models", "difference", "95 % interval (sampling only)", "verdict"], rows
 
 
 def told_manifest(told: Mapping[str, Any]) -> Cells:

@@ -73,7 +73,7 @@ def yardstick(result: Mapping[str, Any], each: Mapping[str, Any]) -> str:
     """What a stability is held against."""
     what = risk_name(result["loss"])
     if each["kind"] == "noise":
-        return f"sampling noise: the {what} rises to {level(each['risk'], result['loss'])} only"
+        return f"sampling noise (the {what} rises to {level(each['risk'], result['loss'])})"
     return alone(each["kind"], result["theta1" if each["kind"] == "moving" else "theta2"])
 
 
@@ -89,7 +89,8 @@ def noise(result: Mapping[str, Any], size: float, yardsticks: Sequence[Mapping[s
         return f"{said} The threshold is no further away than that: chance alone may reach it."
     if not math.isfinite(cost):
         return f"{said} No allowed change was found that raises it by as much."
-    times = f"; the stability is {number(result['value'] / cost, 2)} times that" if cost > 0.0 else ""
+    ratio = result["value"] / cost if cost > 0.0 else math.inf
+    times = f"; the stability is {number(ratio, 2) if ratio < 10.0 else f'{ratio:,.0f}'} times that" if cost > 0.0 else ""
     return f"{said} To raise the {what} by as much costs {number(cost, 3)}{times}."
 
 

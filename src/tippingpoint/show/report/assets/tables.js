@@ -3,6 +3,8 @@
 const SHOWN = 10;
 const NAMED = 4;
 const WHOLE = 1e-6;
+const DIGITS = 4;
+const MORE = 2;
 
 // What every sample adds to the risk: p (w·loss then - loss now).
 function additions(base, losses, found) {
@@ -34,10 +36,10 @@ function changedCells(held, responses, found, k) {
 }
 
 // A value with the digits that its column has: this and the next two are the twin of tippingpoint.show.report.moving.
-function cellText(value, holds, digits = 4) {
+function cellText(value, holds, more = 0) {
   if (value === null) return "missing";
   if (typeof value !== "number") return value;
-  if (!holds || holds.decimals === null) return plainNumber(value, Number.isInteger(value) ? 15 : digits);
+  if (!holds || holds.decimals === null) return plainNumber(value, Number.isInteger(value) ? 15 : (holds ? holds.digits : DIGITS) + more);
   return String(Number(value.toFixed(holds.decimals)) + 0);
 }
 
@@ -48,19 +50,19 @@ function isBroken(then, holds) {
 // A value before and after a change, and what makes that doubtful.
 function changeTexts(now, then, holds) {
   let before = cellText(now, holds), after = cellText(then, holds);
-  if (before === after && (!holds || holds.decimals === null)) [before, after] = [cellText(now, holds, 6), cellText(then, holds, 6)];
+  if (before === after && (!holds || holds.decimals === null)) [before, after] = [cellText(now, holds, MORE), cellText(then, holds, MORE)];
   const broken = isBroken(then, holds), doubts = [];
   if (broken) {
     after = `≈${after}`;
-    doubts.push(`exactly ${plainNumber(then, 6)}, where the data hold whole numbers only`);
+    doubts.push(`exactly ${plainNumber(then, 6)}, not a whole number`);
   } else if (before === after && typeof now === "number" && typeof then === "number" && now !== then) {
     after = `just ${then > now ? "above" : "below"} ${before}`;
   }
   if (holds && typeof then === "number" && !(holds.within[0] <= then && then <= holds.within[1])) {
     const [low, high] = holds.range.map((end) => cellText(end, holds));
-    doubts.push(`outside ${low} to ${high}, the range of the data`);
+    doubts.push(`outside the data (${low} to ${high})`);
   }
-  return { before, after, doubt: doubts.length ? `⚠ may be impossible: ${doubts.join("; ")}` : "" };
+  return { before, after, doubt: doubts.length ? `⚠ ${doubts.join("; ")}` : "" };
 }
 
 function afterCell({ after, doubt }) {
