@@ -89,7 +89,7 @@ def test_what_is_not_certified_fails_and_says_so() -> None:
 @pytest.mark.parametrize("gate", [0.0, -1.0, math.nan, "0.05", True])
 def test_what_is_no_gate_is_said_in_a_sentence(gate: Any) -> None:
     result = tp.stability(([1.0, 0.1], -1.5), X, Y, 0.5)
-    with pytest.raises(InputError, match="give a positive number, as 0.05"):
+    with pytest.raises(InputError, match="no stability is below that"):
         result.report_summary(gate=gate)
     with pytest.raises(InputError, match="must be 'lower'"):
         tp.Gate(0.05, on="upper")  # type: ignore[arg-type]

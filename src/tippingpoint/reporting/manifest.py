@@ -96,7 +96,7 @@ def _model_fingerprint(origin: Origin | None, file: str | os.PathLike[str] | Non
     if file is not None:
         if not Path(file).is_file():
             raise InputError(f"model_file={str(file)!r} is not a file; give the one that the model was read from.")
-        return {"fingerprint": file_fingerprint(file), "of": "its file"}
+        return {"fingerprint": file_fingerprint(file), "of": "the file it was read from"}
     if origin is None or origin.model_fingerprint is None:
         return {"fingerprint": None, "of": "not fingerprinted"}
     return {"fingerprint": origin.model_fingerprint, "of": "its class and the values it holds in memory"}

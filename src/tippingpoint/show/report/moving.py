@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from tippingpoint.show.text import number
@@ -16,6 +17,9 @@ DIGITS, MORE = 4, 2
 
 WHOLE = 1e-6
 """Distance from a whole number that is rounding."""
+
+LONG = Context(prec=400)
+"""Digits enough for any number of a computer."""
 
 WARNING = "⚠ "
 """Before what makes a move doubtful."""
@@ -60,7 +64,9 @@ def cell(value: Any, holds: Mapping[str, Any] | None, more: int = 0) -> str:
         return value
     if holds is None or holds["decimals"] is None:
         return str(value) if isinstance(value, int) else number(value, (DIGITS if holds is None else holds["digits"]) + more)
-    fixed = f"{value:.{holds['decimals']}f}"
+    unit = Decimal(1).scaleb(-holds["decimals"])
+    rounded = Decimal(value).quantize(unit, ROUND_HALF_UP, LONG)  # as a browser's toFixed does
+    fixed = f"{rounded:f}"
     plain = fixed.rstrip("0").rstrip(".") if "." in fixed else fixed
     return "0" if plain == "-0" else plain
 
