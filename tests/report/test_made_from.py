@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_the_fingerprint_of_the_data_is_theirs_and_not_the_models() -> None:
     one = made_from(([1.0, 0.5, 0.0], 0.0), x, y)["data"]["fingerprint"]
     assert made_from(LogisticRegression().fit(x, y), x.copy(), list(y))["data"]["fingerprint"] == one
     moved = x.copy()
-    moved.loc[7, "b"] += 0.01
+    moved["b"] = moved["b"] + np.where(np.arange(len(x)) == 7, 0.01, 0.0)
     flipped = y.copy()
     flipped[7] = {"yes": "no", "no": "yes"}[y[7]]
     others = [(moved, y), (x, flipped), (x.rename(columns={"c": "d"}), y), (x[1:], y[1:])]
@@ -172,7 +173,7 @@ class Vendor:
     """A model whose state cannot be listed."""
 
     def __init__(self) -> None:
-        self.answer = lambda x: (np.asarray(x)[:, 0] > 0.0).astype(int)
+        self.answer: Callable[[Any], Any] = lambda x: (np.asarray(x)[:, 0] > 0.0).astype(int)
 
     def predict(self, x: Any) -> Any:
         return self.answer(x)

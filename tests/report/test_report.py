@@ -73,7 +73,7 @@ def profile(loss: str = "zero_one", **settings: Any) -> Profile:
 
 def test_equal_inputs_are_equal_bytes_in_every_form(tmp_path: Path) -> None:
     for suffix in ("html", "md", "json"):
-        told = {"model": "a", "data": "b", "date": "2026-01-31"}
+        told: dict[str, Any] = {"model": "a", "data": "b", "date": "2026-01-31"}
         first = profile().stability(0.5).report(tmp_path / f"one.{suffix}", **told).read_bytes()
         assert profile().stability(0.5).report(tmp_path / f"two.{suffix}", **told).read_bytes() == first
         assert str(tmp_path).encode() not in first

@@ -100,7 +100,7 @@ def test_the_same_words_never_mean_two_numbers() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"theta1": math.inf, "theta2": 0.5}, {"theta1": 1.0, "theta2": math.inf}])
-def test_where_one_kind_is_forbidden_there_is_nothing_to_tell_apart(settings: dict[str, float]) -> None:
+def test_where_one_kind_is_forbidden_there_is_nothing_to_tell_apart(settings: dict[str, Any]) -> None:
     summary = profile().stability(0.5, **settings).report_summary()
     assert set(held(summary)) == {"noise"}
     render_page(summary)

@@ -16,7 +16,7 @@ MEANING = "The stability is the price of the cheapest change of the data that re
 
 HELD_AGAINST = "What other changes of the same data cost, at the same prices"
 
-BAND = "The shaded band is where the stability lies with 95 % confidence, as far as sampling goes."
+BAND = "The shaded band is ± 1.96 standard errors of sampling."
 
 SHIFTED = (
     "The sensitive population is what the data would have to look like. Groups are listed that would have to be seen more"

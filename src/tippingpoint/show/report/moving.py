@@ -92,7 +92,7 @@ def _broken(then: Any, holds: Mapping[str, Any] | None) -> bool:
 def _doubt(then: Any, holds: Mapping[str, Any] | None) -> str:
     if holds is None or not isinstance(then, (int, float)):
         return ""
-    said = [f"exactly {number(then, 6)}, not a whole number"] if _broken(then, holds) else []
+    said = [f"{number(then, 5)}, not a whole number"] if _broken(then, holds) else []
     if not holds["within"][0] <= then <= holds["within"][1]:
         low, high = (cell(end, holds) for end in holds["range"])
         said.append(f"outside the data ({low} to {high})")

@@ -90,7 +90,8 @@ def noise(result: Mapping[str, Any], size: float, yardsticks: Sequence[Mapping[s
     if not math.isfinite(cost):
         return f"{said} No allowed change was found that raises it by as much."
     ratio = result["value"] / cost if cost > 0.0 else math.inf
-    times = f"; the stability is {number(ratio, 2) if ratio < 10.0 else f'{ratio:,.0f}'} times that" if cost > 0.0 else ""
+    found = "the stability" if result["exact"] else "the stability found"
+    times = f"; {found} is {number(ratio, 2) if ratio < 10.0 else f'{ratio:,.0f}'} times that" if cost > 0.0 else ""
     return f"{said} To raise the {what} by as much costs {number(cost, 3)}{times}."
 
 

@@ -54,7 +54,7 @@ function changeTexts(now, then, holds) {
   const broken = isBroken(then, holds), doubts = [];
   if (broken) {
     after = `≈${after}`;
-    doubts.push(`exactly ${plainNumber(then, 6)}, not a whole number`);
+    doubts.push(`${plainNumber(then, 5)}, not a whole number`);
   } else if (before === after && typeof now === "number" && typeof then === "number" && now !== then) {
     after = `just ${then > now ? "above" : "below"} ${before}`;
   }
