@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 import tippingpoint as tp
 from tippingpoint.show.report import render_json, render_markdown, render_page
 from tippingpoint.show.report.badges import MEANING, badge, elsewhere, standing
+from tippingpoint.show.report.headings import NO_VERDICT
 
 RESULT = {"exact": False, "value": 0.2, "lower": 0.0}
 
@@ -129,6 +131,18 @@ def test_a_comparison_says_no_more_than_somebody_has_certified() -> None:
     bounds = {row["model"]: (row["lower"], row["upper"], row["standing"]) for row in summary["comparison"]["rows"]}
     assert bounds["line"][2] == "exact"
     assert bounds["trees"] == (0.0, compared.results["trees"].upper, "upper bound only")
+    (pair,) = summary["comparison"]["differences"]
     for told in (render_page(summary), render_markdown(summary)):
-        assert "less stable" not in told
-        assert "more stable than" not in told
+        assert (pair["verdict"] or NO_VERDICT) in told
+    assert pair["verdict"] is None or "undecided" in pair["verdict"].lower()
+
+
+def test_the_verdict_of_a_comparison_is_told_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = rows()
+    compared = tp.compare({"one": ([1.0, 0.5, 0.0], 0.0), "two": ([0.5, 1.0, 0.0], 0.0)}, x, y, 0.5)
+    said = "Undecided whether two or one is the more stable: the bounds overlap."
+    monkeypatch.setattr(tp.Comparison, "verdict", lambda self, name: SimpleNamespace(sentence=said), raising=False)
+    summary = compared.results["one"].report_summary(comparison=compared)
+    for told in (render_page(summary), render_markdown(summary), render_json(summary)):
+        assert said in told
+        assert NO_VERDICT not in told

@@ -43,7 +43,7 @@ class Gate:
     threshold
         The least stability that passes.
     on
-        What is judged: "lower", the certified lower bound, or "value", what was found.
+        What is judged: "lower", the certified lower bound, or "value", what was found; where nothing was, the lower bound.
     """
 
     threshold: float
@@ -55,15 +55,23 @@ class Gate:
         if self.on not in ("lower", "value"):
             raise InputError(f"on={self.on!r} must be 'lower' (the certified lower bound) or 'value' (what was found).")
 
-    def judge(self, results: Mapping[str, Mapping[str, Any]], what: str = "") -> Judged:
-        """Whether the worst of several results passes; `what` they are of, each by its name, where there are several."""
+    def judge(self, results: Mapping[str, Mapping[str, Any]], what: str = "", *, complete: bool = True) -> Judged:
+        """Whether the worst of several results passes.
+
+        Parameters
+        ----------
+        results, what
+            Summaries of the results by name, and what they are of where there are several.
+        complete
+            Whether all that is to be judged is among them; if not, the gate is not passed.
+        """
         name, worst = min(results.items(), key=lambda item: self._found(item[1]))
         found, whose = self._found(worst), f" of the {what} {name!r}" if what else ""
         outcome = PASSED if found >= self.threshold else FAILED
-        if any(standing(result) == INTERRUPTED for result in results.values()):
+        if not complete or any(standing(result) == INTERRUPTED for result in results.values()):
             outcome, why = INTERRUPTED, "a search was interrupted, so nothing is decided"
         elif outcome == PASSED and math.isinf(found):
-            why = f"no {'allowed change can' if self.on == 'lower' else 'change was found to'} raise the risk{whose} that far"
+            why = f"no allowed change can raise the risk{whose} that far"
         elif outcome == FAILED and self.on == "lower" and found == 0.0 < worst["value"]:
             why = f"nothing certifies the stability{whose} from below (found: {number(worst['value'], 6)})"
         else:
@@ -72,8 +80,9 @@ class Gate:
         return Judged(float(self.threshold), self.on, found, outcome, said)
 
     def _found(self, result: Mapping[str, Any]) -> float:
-        """What is judged; what is not a number passes nothing."""
-        return 0.0 if math.isnan(result[self.on]) else float(result[self.on])
+        """What is judged; what is not a number passes nothing, and a search that found nothing proves nothing."""
+        level = result["lower"] if result["status"] == "unreachable" else result[self.on]
+        return 0.0 if math.isnan(level) else float(level)
 
 
 SAID = {PASSED: "Passed", FAILED: "Failed", INTERRUPTED: "Not passed"}

@@ -94,7 +94,7 @@ def _yardsticks(summary: Mapping[str, Any]) -> Markup:
         tag("h3", headings.YARDSTICKS),
         tag("p", f"{headings.MEANING} {told['equivalents']}"),
         table(headings.HELD_AGAINST, ["change", "", "costs", KNOWN], rows, left=2, class_="held") if end < math.inf else None,
-        tag("p", f"{told['noise']} {headings.BAND}"),
+        tag("p", f"{told['noise']} {headings.BAND}") if end < math.inf else None,
         class_="panel",
     )
 
