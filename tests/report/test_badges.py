@@ -83,6 +83,16 @@ def test_a_search_is_an_upper_bound_but_reweighting_alone_needs_none() -> None:
     assert summary["live"]["standing"] == ["upper bound only", "upper bound only"]
 
 
+def test_reweighting_alone_is_exact_but_the_rest_of_the_dial_is_not() -> None:
+    x, y = rows()
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y)
+    summary = tp.stability(model, x, y, 0.3, theta1=float("inf"), theta2=0.25, calls=3000).report_summary()
+    assert summary["standing"] == summary["curve"]["standing"] == "exact"
+    assert [each["standing"] for each in summary["yardsticks"]] == ["exact"]
+    assert summary["tradeoff"]["standing"] == "upper bound only"
+    assert summary["live"]["standing"] == ["exact", "upper bound only"]
+
+
 def test_a_proof_from_below_makes_it_two_sided() -> None:
     torch = pytest.importorskip("torch")
     x, y = rows(60)
@@ -141,7 +151,7 @@ def test_the_verdict_of_a_comparison_is_told_in_its_own_words(monkeypatch: pytes
     x, y = rows()
     compared = tp.compare({"one": ([1.0, 0.5, 0.0], 0.0), "two": ([0.5, 1.0, 0.0], 0.0)}, x, y, 0.5)
     said = "Undecided whether two or one is the more stable: the bounds overlap."
-    monkeypatch.setattr(tp.Comparison, "verdict", lambda self, name: SimpleNamespace(sentence=said), raising=False)
+    monkeypatch.setattr(tp.Comparison, "verdict", lambda *_: SimpleNamespace(sentence=said), raising=False)
     summary = compared.results["one"].report_summary(comparison=compared)
     for told in (render_page(summary), render_markdown(summary), render_json(summary)):
         assert said in told

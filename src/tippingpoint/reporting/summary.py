@@ -77,8 +77,10 @@ def summarise(
     population, moves = _population(result, places), most_moved(places)
     kind = "none" if embedded is None else "exact" if embedded.exact else "bound"
     own, passed = standing(result), judged(told.gate, result)
-    others = elsewhere(own, exact=kind != "bound")
-    compared = yardsticks(result, problem, exact=kind != "bound")
+    # Where nothing may move, the number is exact whatever the responses are; where something may, it is as good as they are.
+    others = elsewhere(own, exact=kind != "bound" and evidence.oracle.exact)
+    beside = own if math.isinf(result["theta1"]) else others
+    compared = yardsticks(result, problem, beside)
     made_from = manifest(
         result,
         evidence.origin,
@@ -113,7 +115,7 @@ def summarise(
         },
         "gauge": _gauge(result),
         "yardsticks": [{**each, "name": words.yardstick(result, each)} for each in compared],
-        "curve": {**curve(problem), "standing": others},
+        "curve": {**curve(problem), "standing": beside},
         "tradeoff": {**tradeoff(problem), "standing": others},
         "concentration": _concentration(evidence),
         "population": population,

@@ -9,14 +9,14 @@ from typing import Any
 from tippingpoint.core.inference import standard_error
 from tippingpoint.core.problem import Problem
 from tippingpoint.reporting.asking import ask
-from tippingpoint.show.report.badges import EXACT, elsewhere, standing
+from tippingpoint.show.report.badges import EXACT
 
 HALVES = 2.0
 """Standard errors of a mean by which the means of two random halves of the rows differ: with a sample variance `s²` the mean of
 one half varies by `s²/n` around that of all `n` rows, the other half's by as much the other way."""
 
 
-def yardsticks(result: Mapping[str, Any], problem: Problem, *, exact: bool) -> list[dict[str, Any]]:
+def yardsticks(result: Mapping[str, Any], problem: Problem, searched: str) -> list[dict[str, Any]]:
     """What it costs to get there by one kind of change alone, and to raise the risk by no more than chance does.
 
     The noise of sampling is the typical (root mean square) difference in risk between two random halves of the rows: two
@@ -28,12 +28,11 @@ def yardsticks(result: Mapping[str, Any], problem: Problem, *, exact: bool) -> l
         The summary of the result.
     problem
         The question, of the responses that other settings are asked of.
-    exact
-        Whether these responses are as exact as the result's.
+    searched
+        What is known of numbers that depend on these responses.
     """
     if result["status"] not in ("attained", "largest") or not result["value"] > 0.0:
         return []
-    searched = elsewhere(standing(result), exact=exact)
     found = []
     if math.isfinite(problem.theta2) and math.isfinite(problem.theta1):
         weighing = {"kind": "reweighting", "risk": problem.risk, "value": ask(problem, theta1=math.inf).value}
