@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tippingpoint.models.linear import LinearModel
     from tippingpoint.profiles import Profile
     from tippingpoint.rankings import FeatureStability
+    from tippingpoint.reporting import Gate
     from tippingpoint.results import StabilityResult, Sweep
     from tippingpoint.space import Space
     from tippingpoint.tables import profile_table
@@ -55,6 +56,7 @@ _HOMES = {
     "models.linear": ("LinearModel",),
     "profiles": ("Profile",),
     "rankings": ("FeatureStability",),
+    "reporting": ("Gate",),
     "results": ("StabilityResult", "Sweep"),
     "space": ("Space",),
     "tables": ("profile_table",),
@@ -70,6 +72,7 @@ __all__ = [
     "DetachedError",
     "Divergence",
     "FeatureStability",
+    "Gate",
     "InputError",
     "LinearModel",
     "Loss",

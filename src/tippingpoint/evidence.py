@@ -21,6 +21,7 @@ from tippingpoint.errors import InputError, TippingPointError, UnsupportedError,
 from tippingpoint.foreign import why
 from tippingpoint.frames import build_frame, read_vector
 from tippingpoint.oracles.base import Oracle
+from tippingpoint.origin import Origin
 from tippingpoint.show.plots import decision, draw_sensitive
 
 if TYPE_CHECKING:
@@ -214,6 +215,8 @@ class Evidence:
         Label of each sample.
     loss_range
         The least and the largest value of the loss.
+    origin
+        What the result was made from, where that is known.
     """
 
     sensitive: Callable[[], Any]
@@ -226,3 +229,4 @@ class Evidence:
     problem: Problem
     index: Sequence[Any]
     loss_range: tuple[float, float]
+    origin: Origin | None = None

@@ -16,6 +16,7 @@ from tippingpoint.errors import InputError, listed
 from tippingpoint.frames import Features, base_weights, read_features, read_vector
 from tippingpoint.losses import Loss
 from tippingpoint.models.judging import COUNTED, Judgement, encoded_by, judge
+from tippingpoint.origin import Origin, origin_of
 from tippingpoint.pairing import compare_tables
 from tippingpoint.prices import resolve_prices
 from tippingpoint.profiles import Profile
@@ -321,6 +322,8 @@ class Case:
         The samples of positive weight, and their weights.
     witness
         Of what the data were before the model saw them.
+    origin
+        What all of that was made from, for those who read a report of it.
     """
 
     judgement: Judgement
@@ -328,6 +331,7 @@ class Case:
     features: Features
     base: FloatArray
     witness: Witness
+    origin: Origin
 
     def serves(self, search: Mapping[str, Any]) -> bool:
         """Whether the model is searched in a way that knows these options."""
@@ -355,7 +359,8 @@ class Case:
         features, judged = self.features, self.judgement
         if judged.searched:
             self.witness.check()
-        return Profile(oracle, self.base, features.index, judged.label, judged.range, features.backend, features.columns)
+        columns, origin = features.columns, self.origin
+        return Profile(oracle, self.base, features.index, judged.label, judged.range, features.backend, columns, origin)
 
 
 def _asked(
@@ -404,7 +409,10 @@ def _prepared(
         features, base = features.take(rows), base[rows]
     of_all = {name: value for name, value in search.items() if name not in COUNTED}
     judgement = judge(model, features, y, loss, of_all, {name: search[name] for name in COUNTED if name in search})
-    return Case(judgement, in_units(domain, features, base, scale), features, base, witness)
+    given = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale, **search}
+    columns = {f"{column.name}\x00{column.categories!r}": features.x[:, j] for j, column in enumerate(features.columns)}
+    origin = origin_of(model, columns, y, base, given, int(search.get("seed", 0)) if judgement.searched else None)
+    return Case(judgement, in_units(domain, features, base, scale), features, base, witness, origin)
 
 
 def _sorted_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

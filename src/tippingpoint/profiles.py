@@ -26,6 +26,7 @@ from tippingpoint.errors import InputError, NumericalError
 from tippingpoint.evidence import Evidence, Places
 from tippingpoint.frames import build_frame
 from tippingpoint.oracles.base import INTERRUPTED, Certificate, Oracle
+from tippingpoint.origin import Origin
 from tippingpoint.prices import read_number, resolve_prices
 from tippingpoint.results import StabilityResult, Sweep, small_sample
 from tippingpoint.show.text import GIVEN, loss_name
@@ -61,6 +62,8 @@ class Profile:
         Kind of frame that results come in.
     columns
         What the columns of the data hold, where samples have any.
+    origin
+        What it was made from, where that is known.
     """
 
     oracle: Oracle
@@ -70,6 +73,7 @@ class Profile:
     loss_range: tuple[float, float]
     backend: str = "pandas"
     columns: tuple[Column, ...] = ()
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         losses = self.oracle.losses
@@ -240,6 +244,7 @@ class Profile:
                 problem=problem,
                 index=self.index,
                 loss_range=self.loss_range,
+                origin=self.origin,
             ),
         )
 

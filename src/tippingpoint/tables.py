@@ -13,6 +13,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import InputError
 from tippingpoint.frames import base_weights, read_frame, read_numbers, read_vector
 from tippingpoint.oracles.table import TableOracle
+from tippingpoint.origin import Origin, call_of, data_fingerprint
 from tippingpoint.profiles import Profile
 from tippingpoint.show.text import GIVEN
 
@@ -133,7 +134,22 @@ class _Lines:
         place = np.cumsum(base > 0.0) - 1
         columns = {name: values[lines[kept]] for name, values in self.columns.items()} or {"line": lines[kept]}
         oracle = TableOracle(place[codes[kept]], loss[kept], cost[kept], columns)
-        return Profile(oracle, base[rows], [labels[i] for i in rows], GIVEN, _range(self.loss), self.backend)
+        index = [labels[i] for i in rows]
+        return Profile(oracle, base[rows], index, GIVEN, _range(self.loss), self.backend, origin=self._origin(lines, group))
+
+    def _origin(self, lines: IntArray, group: str | None) -> Origin:
+        """What these lines are, for a report to tell."""
+
+        def fingerprint() -> str:
+            names = np.array([str(label) for label in self.labels], dtype=object)
+            held = {"sample": names[self.sample[lines]], "loss": self.loss[lines], "cost": self.cost[lines]}
+            if self.weight is not None:
+                held["weight"] = self.weight[lines]
+            return data_fingerprint(held | {f"column:{name}": values[lines] for name, values in self.columns.items()})
+
+        called = "a table of alternatives" if group is None else f"a table of alternatives, {group}"
+        asked = call_of("profile_table", "table", weight=self.roles.get("weight"), by=self.roles.get("by"))
+        return Origin(called, "", None, fingerprint, asked)
 
     def check_ungrouped(self) -> None:
         """Refuse runs of several groups in one: pooled, each sample would have the alternatives of all of them."""

@@ -319,3 +319,78 @@ def test_a_model_of_american_incomes(browser: Browser, tmp_path: Path) -> None:
     agrees(said(browser), result)
     for told in tried(browser, (0.3, 0.75), SETTINGS, 100.0):
         agrees(told, profile.stability(**asked(told)))
+
+
+CHARTS = "return [...document.querySelectorAll('main svg')].map((picture) => picture.getAttribute('aria-label'))"
+
+CONTRAST = """
+const channel = (c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+const bright = (colour) => colour.match(/[0-9.]+/g).slice(0, 3).map(Number).map(channel)
+  .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+return arguments[0].map((name) => {
+  const made = document.createElement("span");
+  made.className = `badge ${name}`;
+  document.body.append(made);
+  const { color, backgroundColor } = getComputedStyle(made);
+  const [low, high] = [bright(color), bright(backgroundColor)].sort((a, b) => a - b);
+  made.remove();
+  return (high + 0.05) / (low + 0.05);
+});
+"""
+
+
+def test_badges_follow_the_setting_and_can_be_read(browser: Browser, tmp_path: Path) -> None:
+    model, x, y, _ = regression()
+    space = tp.Space(lower=dict.fromkeys(("x0", "x1"), -3.0), upper=dict.fromkeys(("x0", "x1"), 3.0), outliers="keep")
+    profile = tp.profile(model, x, np.where(y > 0.0, 1, -1), loss="logistic", space=space)
+    result = profile.stability(1.5 * profile.risk, theta1=1.0, theta2=0.5)
+    assert result.exact
+    browser.open(result.report(tmp_path / "ladder.html"))
+    standing = "return document.getElementById('live-standing').textContent"
+    assert browser.run(standing) == "exact"
+    for settings, known in (((1.0, 0.5, "chi2"), "upper bound only"), ((math.inf, 0.5, "kl"), "exact")):
+        tried(browser, (1.4 * profile.risk,), [settings])
+        assert browser.run(standing) == known
+    kinds = ["exact", "two-sided", "upper-bound-only", "interrupted", "not-found", "passed", "failed"]
+    for scheme in ("light", "dark"):
+        browser.emulate(scheme=scheme)
+        for kind, ratio in zip(kinds, browser.run(CONTRAST, kinds), strict=True):
+            assert ratio >= 4.5, (scheme, kind, ratio)  # WCAG's AA for text
+    browser.emulate()
+
+
+def test_no_chart_is_there_twice_and_those_that_are_follow_the_setting(browser: Browser, tmp_path: Path) -> None:
+    browser.open(demo("zero_one").stability(0.25, theta1=1.0, theta2=0.25).report(tmp_path / "demo.html"))
+    labels = browser.run(CHARTS)
+    assert len(set(labels)) == len(labels)
+    assert {"Stability over thresholds", "Stability along the dial"} <= set(labels)
+    still = browser.run("return document.getElementById('live-curve').innerHTML")
+    said(browser, SLIDE, "mix-slider", 650)
+    drawn = "return new Promise((done) => { const look = () => document.documentElement.dataset.drawn === 'anew' ? done(1) : "
+    browser.run(drawn + "setTimeout(look, 20); look(); })")
+    moved = browser.run(CHARTS)
+    assert len(set(moved)) == len(moved) == len(labels)
+    assert browser.run("return document.getElementById('live-curve').innerHTML") != still
+    ends = browser.run(
+        "return document.getElementById('live-dial').textContent + document.getElementById('mix-ends').textContent"
+    )
+    assert ends.count("reweighting alone (θ2 = 0.2)") == 2
+    browser.run("document.getElementById('reset').click()")
+    assert browser.run("return document.getElementById('live-curve').innerHTML") == still
+
+
+def test_rows_read_the_same_with_and_without_scripts(browser: Browser, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"age": rng.integers(18, 70, 150), "rate": rng.normal(3.0, 1.0, 150).round(2)})
+    x = x.assign(measured=rng.normal(size=150), married=rng.integers(0, 2, 150), member=rng.integers(0, 2, 150) > 0)
+    y = np.where(0.05 * x["age"] - x["rate"] + rng.normal(size=150) > 0.0, 1, 0)
+    model = ([0.05, -1.0, 0.3, 1.0, 0.5], -1.0)
+    for space in (None, tp.Space.infer(x)):
+        result = tp.stability(model, x, y, 0.6, scale="std", theta1=1.0, theta2=1.0, space=space)
+        page = result.report(tmp_path / f"{space is None}.html")
+        browser.open(page)
+        read = "return [...document.querySelectorAll('#rows-shown tbody tr td:last-child')].map((cell) => cell.textContent)"
+        alive = browser.run(read)
+        parsed = f"const document = new DOMParser().parseFromString(arguments[0], 'text/html'); {read}"
+        assert alive == browser.run(parsed, page.read_text(encoding="utf-8"))
+        assert any("not a whole number" in told for told in alive) is (space is None)

@@ -73,8 +73,9 @@ def profile(loss: str = "zero_one", **settings: Any) -> Profile:
 
 def test_equal_inputs_are_equal_bytes_in_every_form(tmp_path: Path) -> None:
     for suffix in ("html", "md", "json"):
-        first = profile().stability(0.5).report(tmp_path / f"one.{suffix}", model="a", data="b").read_bytes()
-        assert profile().stability(0.5).report(tmp_path / f"two.{suffix}", model="a", data="b").read_bytes() == first
+        told: dict[str, Any] = {"model": "a", "data": "b", "date": "2026-01-31"}
+        first = profile().stability(0.5).report(tmp_path / f"one.{suffix}", **told).read_bytes()
+        assert profile().stability(0.5).report(tmp_path / f"two.{suffix}", **told).read_bytes() == first
         assert str(tmp_path).encode() not in first
 
 
@@ -86,9 +87,9 @@ def test_the_three_forms_say_the_same_numbers() -> None:
     summary = result.report_summary(features=ranked, comparison=compared, model="scores", data="people")
     page, markdown, stored = read(render_page(summary)), render_markdown(summary), json.loads(render_json(summary))
     assert stored["result"]["value"] == result.value
-    assert stored["schema"] == "tippingpoint.report/1"
+    assert stored["schema"] == "tippingpoint.report/2"
     told = [f"{value:.4g}" for value in (result.value, ranked["f0"].value, compared.results["two"].value)]
-    told += [summary["words"]["sentence"], summary["manifest"]["fingerprint"], *summary["limits"]]
+    told += [summary["words"]["sentence"], summary["manifest"]["data"]["fingerprint"], *summary["limits"]]
     told += [f"{100.0 * result.current_risk:.3g}%", f"{100.0 * result.corruption_excess:.3g}%"]
     told += [rule["condition"] for rule in summary["population"]["rules"]]
     told += [summary["rows"]["labels"][top["stored"]] for top in summary["rows"]["top"]]
@@ -265,8 +266,8 @@ def test_the_group_that_is_favoured_is_found_and_chance_is_not() -> None:
 def test_rows_that_cannot_exist_are_confessed() -> None:
     x, y, model = people()
     x["f0"] = np.round(x["f0"])
-    limits = tp.stability(model, x, y, 0.6, theta1=1.0, theta2=math.inf).report_summary()["limits"]
-    assert any("fraction where the data hold whole numbers only, as in “f0”" in limit for limit in limits)
+    doubts = tp.stability(model, x, y, 0.6, theta1=1.0, theta2=math.inf).report_summary()["rows"]["doubts"]
+    assert any("fraction where the data hold whole numbers only, as in “f0”" in doubt for doubt in doubts)
 
 
 def test_elements_escape_what_is_not_markup() -> None:

@@ -11,6 +11,7 @@ from tippingpoint.cli.alternatives import FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.comparisons import Comparison
 from tippingpoint.errors import InputError
@@ -47,10 +48,12 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options)
     check_gate(options)
     compared, several, parts = _of_models(options) if options.table is None else _of_tables(options)
+    complete = len(compared.results) == several
     first = next(iter(compared.results.values()))
+    parts.update(provenance(options, parts["model"], compared.results, "model", complete=complete))
     report = wanted(options.report, lambda: rendered_report(options.report, first, comparison=compared, **parts))
     deliver(options, str(compared), comparison_json(compared), report=report)
-    return gate(options, compared.results, "model", complete=len(compared.results) == several)
+    return gate(options, compared.results, "model", complete=complete)
 
 
 def _of_models(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, Any]]:

@@ -10,6 +10,7 @@ from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import profile
 from tippingpoint.profiles import Profile
@@ -42,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     check_gate(options)
     profiled, parts = _profiled(options)
     result = profiled.stability(options.risk, **asked(options))
+    parts.update(provenance(options, parts.get("model"), {"model": result}))
     deliver(
         options,
         str(result),

@@ -10,6 +10,7 @@ from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate, stopped
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.front import feature_stability, stability
 from tippingpoint.rankings import FeatureStability
@@ -53,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     if not stopped(options, [result]):
         with suppress(KeyboardInterrupt):  # the result itself is not lost
             found = feature_stability(*asking, features=options.feature, **settings)
+    judged = {} if found is None else found.results
+    parts.update(provenance(options, subject.path, judged, "feature", complete=found is not None and _complete(found)))
     report = wanted(options.report, lambda: rendered_report(options.report, result, features=found, **parts))
     if found is None:
         deliver(options, str(result), None, report=report)
@@ -62,6 +65,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _judged(options: argparse.Namespace, ranked: FeatureStability) -> int:
-    """The gate: where no search was interrupted and the ranking was, features are missing."""
-    missing = ranked.interrupted and not any(result.interrupted for result in ranked.results.values())
-    return gate(options, ranked.results, "feature", complete=not missing)
+    return gate(options, ranked.results, "feature", complete=_complete(ranked))
+
+
+def _complete(ranked: FeatureStability) -> bool:
+    """Whether all features are there: where no search was interrupted and the ranking was, some are missing."""
+    return not ranked.interrupted or any(result.interrupted for result in ranked.results.values())

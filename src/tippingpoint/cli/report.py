@@ -12,6 +12,7 @@ from tippingpoint.cli.gate import check_gate, gate, stopped
 from tippingpoint.cli.opening import how_to_open
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
@@ -52,11 +53,13 @@ def run(options: argparse.Namespace) -> int:
         result, parts = _of_models(options)
     else:
         result, parts = _of_tables(options)
+    complete = options.table is not None or parts["features"] is not None
+    parts.update(provenance(options, parts["model"], {"model": result}, complete=complete))
     page = wanted(options.report, lambda: rendered_report(options.report, result, **parts))
     deliver(options, str(result), result.to_json(), report=page)
     if page is not None and not options.quiet and options.json != "-":
         say(options, how_to_open(options.report))
-    return gate(options, {"model": result}, "", complete=options.table is not None or parts["features"] is not None)
+    return gate(options, {"model": result}, "", complete=complete)
 
 
 def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:

@@ -86,7 +86,7 @@ def _read(words: Sequence[str]) -> argparse.Namespace | None:
     every, tables = expanded(words, commands.choices)
     _check_words(every)
     try:
-        return argparse.Namespace(**{**vars(parser.parse_args(every)), **tables})
+        return argparse.Namespace(**{**vars(parser.parse_args(every)), **tables, "words": tuple(words)})
     except SystemExit:  # errors are exceptions of ours
         return None
 

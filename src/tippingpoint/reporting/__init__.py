@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tippingpoint.reporting.gates import Gate
 from tippingpoint.reporting.reported import Reported
 
-__all__ = ["Reported"]
+__all__ = ["Gate", "Reported"]

@@ -79,16 +79,6 @@ def dial(theta1: float, theta2: float) -> tuple[float, float]:
     return budget, (1.0 / theta1) / budget
 
 
-def alone(problem: Problem) -> dict[str, float]:
-    """What reweighting alone and moving alone cost, at the question's own prices; infinite where that does not get there."""
-    found = {}
-    if math.isfinite(problem.theta2):
-        found["reweighting"] = ask(problem, theta1=math.inf).value
-    if math.isfinite(problem.theta1):
-        found["moving"] = ask(problem, theta2=math.inf).value
-    return found
-
-
 def various(problem: Problem) -> list[SensitiveDistribution]:
     """Sensitive distributions of the question's own setting and of some around it, as a reader may try them."""
     low, high = risks_of(problem)

@@ -8,15 +8,13 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, total
 from tippingpoint.evidence import Places, words
+from tippingpoint.reporting.holding import holding
 
 NAMED = 5
 """Features that are named."""
 
 WHOLE = 1e-6
 """Distance from a whole number that is rounding."""
-
-OUTSIDE = 1e-9
-"""Part of a feature's range by which rounding may leave it."""
 
 
 def most_moved(places: Places) -> list[dict[str, Any]]:
@@ -48,15 +46,14 @@ def implausible(places: Places) -> dict[str, Any]:
     outside, broken = np.zeros(len(moved), dtype=bool), np.zeros(len(moved), dtype=bool)
     examples: dict[str, tuple[float, str]] = {}
     for name, (column, before, after) in places.numbers.items():
-        known = before[~np.isnan(before)]
-        if words(column) is not None or not len(known):
+        held = None if words(column) is not None else holding(before)
+        if held is None:
             continue
-        low, high = float(known.min()), float(known.max())
-        slack = OUTSIDE * (high - low)
-        leaves = moved & ((after < low - slack) | (after > high + slack))
+        low, high = held["within"]
+        leaves = moved & ((after < low) | (after > high))
         outside |= leaves
         _note(examples, "outside", name, q.mass, leaves)
-        if (known == np.round(known)).all():
+        if held["whole"]:
             breaks = moved & (np.abs(after - np.round(after)) > WHOLE)
             broken |= breaks
             _note(examples, "broken", name, q.mass, breaks)

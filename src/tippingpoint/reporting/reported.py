@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tippingpoint.errors import InputError
 from tippingpoint.evidence import Evidence
+from tippingpoint.reporting.gates import Gate, Judged
 from tippingpoint.writing import write_file
 
 if TYPE_CHECKING:
@@ -38,8 +40,12 @@ class Reported(ABC):
         model: str | None = None,
         data: str | None = None,
         title: str | None = None,
+        gate: float | Gate | Judged | None = None,
+        date: str | dt.date | None = None,
+        model_file: str | os.PathLike[str] | None = None,
+        command: str | None = None,
     ) -> Path:
-        """Write a report that a non-specialist can read, whole or not at all; equal inputs give equal bytes.
+        """Write a report that a non-specialist can read, whole or not at all; equal inputs of one day give equal bytes.
 
         Parameters
         ----------
@@ -54,6 +60,17 @@ class Reported(ABC):
             What was evaluated, and on what, in a few words.
         title
             Of the report.
+        gate
+            The least stability that is accepted: the report says whether the result passes. A number is compared with the
+            certified lower bound, `Gate(0.05, on="value")` with what was found; what a gate judged elsewhere is told as it is.
+        date
+            Of the report, as "2026-01-31". Where none is given it is that of the environment's `SOURCE_DATE_EPOCH`, else
+            today's (UTC): with a date of your own, equal inputs give equal bytes on any day.
+        model_file
+            The file that the model was read from; its SHA-256 is then the model's fingerprint. Otherwise that is taken of the
+            object in memory, where it can be.
+        command
+            The command line that made the report; where none is given, the report tells the call.
 
         Returns
         -------
@@ -68,7 +85,17 @@ class Reported(ABC):
             raise InputError(f"path={str(path)!r} must end in {', '.join(RENDERINGS)}, which says what to write.")
         if not target.parent.is_dir():
             raise InputError(f"path={str(path)!r} lies in a folder that is not there; make it first.")
-        told = self.report_summary(features=features, comparison=comparison, model=model, data=data, title=title)
+        told = self.report_summary(
+            features=features,
+            comparison=comparison,
+            model=model,
+            data=data,
+            title=title,
+            gate=gate,
+            date=date,
+            model_file=model_file,
+            command=command,
+        )
         write_file(target, render(told))
         return target
 
@@ -80,14 +107,20 @@ class Reported(ABC):
         model: str | None = None,
         data: str | None = None,
         title: str | None = None,
+        gate: float | Gate | Judged | None = None,
+        date: str | dt.date | None = None,
+        model_file: str | os.PathLike[str] | None = None,
+        command: str | None = None,
     ) -> dict[str, Any]:
         """Everything that a report says, as one plain dictionary; arguments as in `report`."""
-        from tippingpoint.reporting.summary import summarise
+        from tippingpoint.reporting.manifest import read_date
+        from tippingpoint.reporting.summary import Told, summarise
 
-        for name, value in (("model", model), ("data", data), ("title", title)):
+        for name, value in (("model", model), ("data", data), ("title", title), ("command", command)):
             if not isinstance(value, (str, type(None))):
                 raise InputError(f"{name}={value!r} must be a few words, as {name}='…'.")
-        return summarise(self.summary, self._evidence, features, comparison, model=model, data=data, title=title)
+        told = Told(model, data, title, gate, read_date(date), model_file, command)
+        return summarise(self.summary, self._evidence, told, features, comparison)
 
     def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **told: Any) -> str:
         """Log numbers and report to the MLflow run that is active, or to a new one (extra `mlflow`); the id of the run.
@@ -99,7 +132,7 @@ class Reported(ABC):
         report
             Whether the report is logged too.
         told
-            For the report: `features`, `comparison`, `model`, `data`, `title`, as in `report`.
+            For the report: `features`, `comparison`, `model`, `data`, `title`, `gate` and others, as in `report`.
         """
         from tippingpoint.reporting.tracking import log
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tippingpoint.core.sensitive import SensitiveDistribution
 from tippingpoint.evidence import Evidence, Places, words
 from tippingpoint.oracles.linear import LinearOracle
 from tippingpoint.reporting.embedding import Embedded
+from tippingpoint.reporting.holding import holding
 from tippingpoint.reporting.twin import Twin
 
 TOP = 10
@@ -28,6 +30,9 @@ CELLS = 20_000
 CHANGES = 40_000
 """Changed values that a page holds."""
 
+DIGITS = 9
+"""Of a value after a move; less is lost in rounding than any column can tell apart."""
+
 QUANTILES = 6
 """Prices at which places of the rows are looked up where all places are held."""
 
@@ -36,14 +41,28 @@ Cell = float | int | str | None
 
 
 class Sheet:
-    """The features of some rows, as cells."""
+    """The features of some rows, as cells.
 
-    def __init__(self, places: Places, rows: IntArray) -> None:
-        self._columns = {column.name: column for column in places.columns}
+    Parameters
+    ----------
+    places
+        Where samples are and where they go.
+    rows
+        Positions of the samples.
+    freely
+        Whether every column that is no category moves as a number, truth values too.
+    """
+
+    def __init__(self, places: Places, rows: IntArray, *, freely: bool) -> None:
+        columns = {name: column for name, (column, _, _) in places.numbers.items()}
+        plain = {name: replace(column, holds="number") for name, column in columns.items() if column.holds == "boolean"}
+        self._columns = {**columns, **plain} if freely else columns
         self.rows = rows
         self.names = list(places.before)
         self.values = {name: np.asarray(values)[rows] for name, values in places.before.items()}
-        self.before = [list(row) for row in zip(*(self._cells(name, self.values[name]) for name in self.names), strict=True)]
+        self.holds = [None if words(self._columns[name]) else holding(places.numbers[name][1]) for name in self.names]
+        cells = (self._cells(name, self.values[name]) for name in self.names)
+        self.before = [list(row) for row in zip(*cells, strict=True)]
         self.spread = [_spread(np.asarray(places.before[name]), self._columns.get(name)) for name in self.names]
 
     def changes(self, after: Mapping[str, Any], which: Sequence[int]) -> list[list[list[Any]]]:
@@ -52,9 +71,9 @@ class Sheet:
         positions = np.asarray(which, dtype=np.intp)
         for j, name in enumerate(self.names):
             now, then = self.values[name][positions], np.asarray(after[name])
-            cells = self._cells(name, then)
+            were, cells = self._cells(name, now), self._cells(name, then)
             for k in np.flatnonzero(_differ(now, then)).tolist():
-                if cells[k] != self.before[which[k]][j]:  # else by less than is shown
+                if cells[k] != were[k]:  # else by less than is shown
                     changed[k].append([j, cells[k]])
         return changed
 
@@ -65,7 +84,7 @@ class Sheet:
         named = words(column)
         if named is not None and (column.holds == "category" or np.isin(values, (0, 1)).all()):
             return [None if math.isnan(value) else named[int(value)] for value in values.tolist()]
-        return [_short(float(value)) for value in values.tolist()]
+        return [_written(float(value)) for value in values.tolist()]
 
 
 def contributions(q: SensitiveDistribution) -> FloatArray:
@@ -93,10 +112,11 @@ def sheet_of_rows(
     """The rows stored, where they can go, and those that the report itself shows first."""
     q = evidence.distribution
     rows = select(distributions, len(places.before))
-    sheet = Sheet(places, rows)
+    sheet = Sheet(places, rows, freely=embedded is not None and embedded.held["kind"] == "line")
     return {
         "columns": sheet.names,
         "spread": sheet.spread,
+        "holds": sheet.holds,
         "labels": [str(evidence.index[int(i)]) for i in rows],
         "positions": rows.tolist(),
         "before": sheet.before,
@@ -188,9 +208,9 @@ def _spread(values: np.ndarray[Any, Any], column: Column | None) -> float:
     return float(np.std(known)) if len(known) else 0.0
 
 
-def _short(value: float) -> Cell:
-    """A number with the digits that are shown."""
+def _written(value: float) -> Cell:
+    """A number with the digits that are kept."""
     if math.isnan(value):
         return None
-    shown = float(f"{value:.6g}")
+    shown = float(f"{value:.{DIGITS}g}")
     return int(shown) if shown.is_integer() and abs(shown) < 1e15 else shown

@@ -6,31 +6,34 @@ HTML, Markdown and JSON are renderings of it (`tippingpoint.show.report`); none 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import total
 from tippingpoint.core.inference import normal_margin
-from tippingpoint.core.problem import Problem
 from tippingpoint.evidence import Evidence, Places
-from tippingpoint.reporting.asking import LEVEL, alone, curve, dial, risks_of, tradeoff, various
+from tippingpoint.reporting.asking import LEVEL, curve, dial, risks_of, tradeoff, various
 from tippingpoint.reporting.embedding import Embedded, embed
+from tippingpoint.reporting.gates import Gate, Judged, judged
 from tippingpoint.reporting.manifest import manifest
 from tippingpoint.reporting.moves import implausible, most_moved
 from tippingpoint.reporting.packing import pack
 from tippingpoint.reporting.population import Condition, describe
 from tippingpoint.reporting.rows import sheet_of_rows
+from tippingpoint.reporting.yardsticks import sampling_noise, yardsticks
 from tippingpoint.show.report import words
-from tippingpoint.show.text import bound, risk_name
+from tippingpoint.show.report.badges import elsewhere, standing
+from tippingpoint.show.text import risk_name
 
 if TYPE_CHECKING:
     from tippingpoint.comparisons import Comparison
     from tippingpoint.rankings import FeatureStability
 
-SCHEMA = "tippingpoint.report/1"
+SCHEMA = "tippingpoint.report/2"
 """Name and version of the summary, which is also what is written as JSON."""
 
 TITLE = "How much must the data change before this model breaks?"
@@ -43,17 +46,28 @@ CONCENTRATION = 60
 """Points of the curve that shows how weights concentrate."""
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the user tells of a result for its report; see `Reported.report`."""
+
+    model: str | None
+    data: str | None
+    title: str | None
+    gate: float | Gate | Judged | None
+    date: str
+    model_file: str | os.PathLike[str] | None
+    command: str | None
+
+
 def summarise(
-    result: Mapping[str, Any],
+    summary: Mapping[str, Any],
     evidence: Evidence,
+    told: Told,
     features: FeatureStability | None = None,
     comparison: Comparison | None = None,
-    *,
-    model: str | None = None,
-    data: str | None = None,
-    title: str | None = None,
 ) -> dict[str, Any]:
     """Everything that a report says, computed once."""
+    result = {"interrupted": evidence.oracle.interrupted, **summary}
     places = evidence.places()
     embedded = embed(evidence.oracle, result["loss"], evidence.distribution.prices)
     # Other settings are asked of what the page holds, so that its still pictures and its moving ones agree.
@@ -62,44 +76,61 @@ def summarise(
     rows = sheet_of_rows(evidence, places, embedded, [evidence.distribution, *distributions])
     population, moves = _population(result, places), most_moved(places)
     kind = "none" if embedded is None else "exact" if embedded.exact else "bound"
+    own, passed = standing(result), judged(told.gate, result)
+    # Where nothing may move, the number is exact whatever the responses are; where something may, it is as good as they are.
+    others = elsewhere(own, exact=kind != "bound" and evidence.oracle.exact)
+    beside = own if math.isinf(result["theta1"]) else others
+    compared = yardsticks(result, problem, beside)
+    made_from = manifest(
+        result,
+        evidence.origin,
+        features=len(places.before),
+        model=told.model,
+        model_file=told.model_file,
+        command=told.command,
+        date=told.date,
+    )
     doubts = {
-        "implausible": implausible(places),
         "live": kind,
         "places": 0 if embedded is None else embedded.places,
         "stored": len(rows["labels"]),
         "rows": rows["of"],
     }
-    seed = "none: nothing was drawn at random" if result["exact"] else "the search's own (seed=0 unless another was given)"
     return {
         "schema": SCHEMA,
-        "title": title or TITLE,
-        "model": model,
-        "data": data,
+        "title": told.title or TITLE,
+        "model": made_from["model"]["name"],
+        "data": told.data,
+        "date": told.date,
+        "standing": own,
+        "gate": None if passed is None else asdict(passed),
         "result": {name: value for name, value in result.items() if name not in ("trace", "evaluations")},
         "words": {
             "sentence": words.sentence(result, population, moves),
             "prices": words.prices(result),
             "equivalents": words.equivalents(result),
+            "noise": words.noise(result, sampling_noise(problem), compared),
             "certificate": words.certificate(result),
             "sampling": words.sampling(result),
         },
-        "gauge": _gauge(result, problem),
-        "curve": {**curve(problem), "exact": result["exact"] and kind != "bound"},
-        "tradeoff": {**tradeoff(problem), "exact": result["exact"] and kind != "bound"},
+        "gauge": _gauge(result),
+        "yardsticks": [{**each, "name": words.yardstick(result, each)} for each in compared],
+        "curve": {**curve(problem), "standing": beside},
+        "tradeoff": {**tradeoff(problem), "standing": others},
         "concentration": _concentration(evidence),
         "population": population,
         "moves": moves,
-        "rows": rows,
+        "rows": {**rows, "doubts": words.doubts(implausible(places))},
         "features": None if features is None else _ranking(features),
         "comparison": None if comparison is None else _compared(comparison),
         "limits": words.limits(result, doubts),
-        "manifest": manifest(result, places.before, evidence.base, evidence.oracle.losses, seed),
-        "live": None if embedded is None else _live(result, evidence, embedded, risks_of(problem)),
+        "manifest": made_from,
+        "live": None if embedded is None else _live(result, evidence, embedded, risks_of(problem), [own, others]),
     }
 
 
-def _gauge(result: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
-    """The stability with its interval and bounds, beside what one kind of change alone costs."""
+def _gauge(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The stability with its interval and bounds."""
     margin = normal_margin(result["standard_error"], LEVEL)
     spread = margin if math.isfinite(margin) else 0.0
     value = result["value"]
@@ -108,7 +139,6 @@ def _gauge(result: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
         "low": max(value - spread, 0.0),
         "high": value + spread,
         "lower": result["lower"],
-        "alone": alone(problem) if result["status"] in ("attained", "largest") else {},
     }
 
 
@@ -146,13 +176,15 @@ def _ranking(features: FeatureStability) -> dict[str, Any]:
             "moved_share": result.moved_share,
             "reach": features.reach[name],
             "matters": features.matters(name),
-            "bound": bound(result.summary),
+            "lower": result.lower,
+            "standing": standing(result.summary),
         }
         for name, result in shown.results.items()
     ]
     first = next(iter(features.results.values()))
     asked = {name: getattr(first, name) for name in ("loss", "risk", "theta1", "theta2", "divergence")}
-    return {"asked": asked, "limit": features.limit, "of": len(features), "rows": told}
+    stopped = getattr(features, "interrupted", False)
+    return {"asked": asked, "limit": features.limit, "of": len(features), "rows": told, "interrupted": stopped}
 
 
 def _compared(comparison: Comparison) -> dict[str, Any]:
@@ -164,7 +196,9 @@ def _compared(comparison: Comparison) -> dict[str, Any]:
             "value": result.value,
             "standard_error": result.standard_error,
             "margin": normal_margin(result.standard_error, LEVEL),
-            "bound": bound(result.summary),
+            "lower": result.lower,
+            "upper": result.upper,
+            "standing": standing(result.summary),
         }
         for name, result in ranked
     ]
@@ -172,11 +206,23 @@ def _compared(comparison: Comparison) -> dict[str, Any]:
     asked = {name: getattr(first, name) for name in ("loss", "risk", "theta1", "theta2", "divergence")}
     columns = ("model", "reference", "difference", "standard_error", "low", "high")
     pairs = [dict(zip(columns, row, strict=True)) for row in comparison.pairs()]
+    pairs = [{**pair, "verdict": _verdict(comparison, str(pair["model"]))} for pair in pairs]
     return {"asked": asked, "rows": told, "differences": pairs}
 
 
-def _live(result: Mapping[str, Any], evidence: Evidence, embedded: Embedded, risks: tuple[float, float]) -> dict[str, Any]:
-    """What the page computes with, and where its controls begin."""
+def _verdict(comparison: Comparison, name: str) -> str | None:
+    """What is certified of a model against the reference, in a sentence; None where comparisons give no verdicts."""
+    judge = getattr(comparison, "verdict", None)
+    if judge is None:
+        return None
+    found = judge(name)
+    return str(getattr(found, "sentence", found))
+
+
+def _live(
+    result: Mapping[str, Any], evidence: Evidence, embedded: Embedded, risks: tuple[float, float], standings: list[str]
+) -> dict[str, Any]:
+    """What the page computes with, where its controls begin, and what is known of its numbers there and elsewhere."""
     served = result["divergence"] in ("kl", "chi2")
     most = evidence.loss_range[1]
     top = most if math.isfinite(most) else max(risks[1], result["risk"])
@@ -186,6 +232,7 @@ def _live(result: Mapping[str, Any], evidence: Evidence, embedded: Embedded, ris
         "base": pack(evidence.base),
         "exact": embedded.exact,
         "places": embedded.places,
+        "standing": standings,
         "served": served,
         "setting": {
             "risk": result["risk"],

@@ -76,37 +76,23 @@ def line_chart(
     return _picture(drawn, title, HEIGHT)
 
 
-def gauge(told: Mapping[str, Any], title: str) -> Markup:
-    """The stability on a scale from nothing, with its interval, beside what one kind of change alone costs."""
-    alone = {name: value for name, value in told["alone"].items() if math.isfinite(value)}
-    if not (0.0 < told["value"] < math.inf):
-        return Markup("")
-    end = 1.08 * max(told["high"], *alone.values(), told["value"])
-    height, line = 146.0, 58.0
+def price_bar(value: float, end: float, title: str, interval: tuple[float, float] | None = None) -> Markup:
+    """A price on a scale from nothing to `end`, with its interval where it has one; as wide as a cell of a table."""
+    width, height, middle = 240.0, 18.0, 9.0
 
-    def x(value: float) -> float:
-        return float(12.0 + (WIDTH - 24.0) * min(value / end, 1.0))
+    def x(at: float) -> float:
+        return 2.0 + (width - 4.0) * min(at / end, 1.0)
 
+    low, high = interval or (0.0, 0.0)
     drawn = [
-        void("rect", x=_n(x(0.0)), y=_n(line - 7), width=_n(x(end) - x(0.0)), height=14, rx=7, class_="track"),
-        void(
-            "rect",
-            x=_n(x(told["low"])),
-            y=_n(line - 7),
-            width=_n(x(told["high"]) - x(told["low"])),
-            height=14,
-            rx=7,
-            class_="band",
-        ),
-        void("rect", x=_n(x(0.0)), y=_n(line - 3), width=_n(x(told["value"]) - x(0.0)), height=6, rx=3, class_="filled"),
-        void("circle", cx=_n(x(told["value"])), cy=_n(line), r=8, class_="own"),
-        _word(f"this model {number(told['value'])}", x(told["value"]), line - 20, "strong"),
-        *[_word(number(at, 3), x(at), line + 24, "tick") for at in ticks(0.0, end, 4)],
+        void("rect", x=_n(x(0.0)), y=_n(middle - 6), width=_n(x(end) - x(0.0)), height=12, rx=6, class_="track"),
+        void("rect", x=_n(x(low)), y=_n(middle - 6), width=_n(x(high) - x(low)), height=12, rx=6, class_="band")
+        if interval
+        else None,
+        void("rect", x=_n(x(0.0)), y=_n(middle - 3), width=_n(x(value) - x(0.0)), height=6, rx=3, class_="filled"),
+        void("circle", cx=_n(x(value)), cy=_n(middle), r=6, class_="own") if interval else None,
     ]
-    for k, (name, value) in enumerate(sorted(alone.items(), key=lambda item: item[1])):
-        drawn.append(void("line", x1=_n(x(value)), x2=_n(x(value)), y1=_n(line - 12), y2=_n(line + 12), class_="mark"))
-        drawn.append(_word(f"{name} alone {number(value)}", x(value), line + 50 + 22 * k, "tick"))
-    return _picture(drawn, title, height)
+    return _picture(drawn, title, height, width)
 
 
 def risk_bar(result: Mapping[str, Any], form: Format, title: str) -> Markup:

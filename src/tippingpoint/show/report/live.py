@@ -20,7 +20,7 @@ NUMBERS = (
 
 
 def live_section(summary: Mapping[str, Any]) -> Markup | None:
-    """Controls, the answer, how it splits, and two curves."""
+    """Controls, the answer, and how it splits."""
     live = summary["live"]
     if live is None:
         return None
@@ -29,25 +29,6 @@ def live_section(summary: Mapping[str, Any]) -> Markup | None:
         tag("h2", "Try other settings", id="live-title"),
         tag("p", _lead(summary), class_="lead"),
         tag("div", _controls(live), _answer(live), class_="desk"),
-        tag(
-            "div",
-            tag(
-                "figure",
-                tag("div", id="live-curve", class_="chart"),
-                tag("figcaption", "Stability over thresholds, at the prices chosen."),
-            ),
-            tag(
-                "figure",
-                tag("div", id="live-dial", class_="chart"),
-                tag("figcaption", "Stability along the dial, at the threshold chosen."),
-            ),
-            tag(
-                "figure",
-                tag("div", id="live-weights", class_="chart"),
-                tag("figcaption", "How unevenly rows count, the heaviest first."),
-            ),
-            class_="trio",
-        ),
         id="live",
         aria_labelledby="live-title",
         hidden=True,
@@ -66,7 +47,7 @@ def _lead(summary: Mapping[str, Any]) -> str:
         told += (
             f" The report itself caps weights ({summary['result']['divergence']}); here they are priced, by KL or chi-square."
         )
-    return told + " The table of rows below follows."
+    return told + " The curves, the weights and the rows below follow; everything else is about this report's own setting."
 
 
 def _controls(live: Mapping[str, Any]) -> Markup:
@@ -85,7 +66,7 @@ def _controls(live: Mapping[str, Any]) -> Markup:
             "div",
             tag("label", "What is cheap: reweighting (left) or moving (right)", for_="mix-slider"),
             void("input", id="mix-slider", aria_describedby="mix-ends", **slider),
-            tag("p", tag("span", "reweight only"), tag("span", "move only"), class_="ends", id="mix-ends"),
+            tag("p", tag("span", id="mix-low"), tag("span", id="mix-high"), class_="ends", id="mix-ends"),
             class_="control",
         ),
         tag(
@@ -122,28 +103,23 @@ def _answer(live: Mapping[str, Any]) -> Markup:
     cells = [
         tag("div", tag("dt", name + unit.get(key, "")), tag("dd", tag("output", id=f"live-{key}"))) for key, name in NUMBERS
     ]
-    bars = [
-        tag(
-            "div",
-            tag("p", name, class_="bar-name"),
-            tag(
-                "div",
-                tag("span", class_="part-moving"),
-                tag("span", class_="part-reweighting"),
-                class_="split",
-                id=f"live-{key}",
-            ),
-            tag("p", id=f"live-{key}-words", class_="quiet"),
-        )
+    splits = [
+        tag("div", tag("dt", name), tag("dd", tag("output", id=f"live-{key}")))
         for key, name in (("excess", "What raises the risk"), ("cost", "What is paid for"))
     ]
     return tag(
         "div",
         tag("p", "Stability", class_="kicker"),
-        tag("p", tag("output", id="live-value", for_="risk risk-slider mix-slider theta1 theta2"), class_="big"),
+        tag(
+            "p",
+            tag("output", id="live-value", for_="risk risk-slider mix-slider theta1 theta2"),
+            " ",
+            tag("span", id="live-standing"),
+            class_="big",
+        ),
         tag("p", id="live-words", aria_live="polite"),
         tag("p", id="live-setting", class_="quiet"),
         tag("dl", cells, class_="cards small"),
-        *bars,
+        tag("dl", splits, class_="cards small splits"),
         class_="panel",
     )

@@ -7,15 +7,25 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tippingpoint.show.report import headings
+from tippingpoint.show.report.badges import MEANING
+from tippingpoint.show.report.moving import Change, told_changes
 from tippingpoint.show.report.telling import (
-    changes_in_words,
+    KNOWN,
     risk_form,
+    told_certainty,
+    told_differences,
+    told_facts,
     told_features,
+    told_header,
+    told_limit,
     told_manifest,
     told_models,
+    told_move,
     told_population,
+    told_yardsticks,
 )
-from tippingpoint.show.text import number, percent, risk_name
+from tippingpoint.show.text import number, percent
 from tippingpoint.show.visible import visible
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
@@ -32,16 +42,16 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
     """The summary as Markdown."""
     parts = [
         f"# {_text(summary['title'])}",
-        *[f"**{name}:** {_text(value)}" for name, value in (("Model", summary["model"]), ("Data", summary["data"])) if value],
+        *[f"**{name}:** {_text(value)}" for name, value in told_header(summary)],
         *_answer(summary),
         *_sweeps(summary),
         *_population(summary),
         *_rows(summary),
         *_others(summary),
-        "## What this does not say",
+        f"## {headings.LIMITS}",
         "\n".join(f"- {_paragraph(limit)}" for limit in summary["limits"]),
-        "## What this was made from",
-        _table(["what", "value"], told_manifest(summary["manifest"])),
+        f"## {headings.MANIFEST}",
+        _table(headings.WHAT, told_manifest(summary["manifest"])),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -49,76 +59,103 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
 def _answer(summary: Mapping[str, Any]) -> list[str]:
     result, words, form = summary["result"], summary["words"], risk_form(summary["result"])
     facts = [
-        [f"{risk_name(result['loss'])} now", form(result["current_risk"])],
-        ["threshold", form(result["risk"])],
-        ["stability", number(result["value"])],
-        ["at least", number(result["lower"], 10)],
-        ["at most", number(result["upper"], 10)],
-        ["standard error", number(result["standard_error"], 2)],
-        ["rows that move", percent(result["moved_share"])],
-        ["typical move", f"{number(result['root_mean_square_move'])} {result['unit']}"],
-        ["rows left, in effect", percent(result["effective_share"])],
-        ["KL divergence (nats)", number(result["nats"])],
-        ["rise by moving", form(result["corruption_excess"])],
-        ["rise by reweighting", form(result["reweighting_excess"])],
+        *([name, value, known] for name, value, known in told_facts(summary)),
+        ["At least", number(result["lower"], 10), ""],
+        ["At most", number(result["upper"], 10), ""],
+        ["Standard error", number(result["standard_error"], 2), ""],
+        ["Rows that move", percent(result["moved_share"]), ""],
+        ["Typical move", f"{number(result['root_mean_square_move'])} {result['unit']}", ""],
+        ["Rows left, in effect", percent(result["effective_share"]), ""],
+        ["KL divergence (nats)", number(result["nats"]), ""],
+        ["Rise by moving", form(result["corruption_excess"]), ""],
+        ["Rise by reweighting", form(result["reweighting_excess"]), ""],
     ]
-    costs = f"That costs as much as {' or as '.join(words['equivalents'])}." if words["equivalents"] else ""
-    said = [words["sentence"], costs, words["certificate"], words["sampling"], words["prices"]]
-    return [*(_paragraph(each) for each in said if each), _table(["what", "value"], facts)]
+    held = [[each["name"], number(each["value"]), each["standing"]] for each in told_yardsticks(summary)]
+    against = [f"{headings.MEANING} {words['equivalents']}", words["noise"]]
+    return [
+        f"## {headings.ANSWER}",
+        _paragraph(words["sentence"]),
+        _table(["what", "value", KNOWN], facts),
+        *(f"**{name}** {_text(told)}" for name, told in told_certainty(summary)),
+        f"“{summary['standing']}” means: {_text(MEANING[summary['standing']])}.",
+        f"## {headings.YARDSTICKS}",
+        *(_paragraph(each) for each in against if each),
+        f"{headings.HELD_AGAINST}:",
+        _table(["change", "costs", KNOWN], held),
+    ]
 
 
 def _sweeps(summary: Mapping[str, Any]) -> list[str]:
     form = risk_form(summary["result"])
-    parts = ["## Other thresholds, other kinds of change"]
-    for sweep, name, written in (
-        (summary["curve"], "threshold", form),
-        (summary["tradeoff"], "dial (0: reweighting only, 1: moving only)", number),
+    parts = [f"## {headings.CURVES}"]
+    for sweep, name, written, caption in (
+        (summary["curve"], "threshold", form, headings.OVER),
+        (summary["tradeoff"], "θ1, θ2", lambda mix: _prices(summary["tradeoff"]["budget"], mix), headings.ALONG),
     ):
         own = summary["result"]["risk"] if sweep["over"] == "risk" else sweep["own"]
         kept = [k for k, at in enumerate(sweep["at"]) if k % SWEPT == 0 or at == own]
         rows = [
-            [written(sweep["at"][k]), number(sweep["value"][k]), *(number(sweep[end][k]) for end in ("low", "high"))]
+            [written(sweep["at"][k]), *(number(sweep[column][k]) for column in ("value", "low", "high")), sweep["standing"]]
             for k in kept
         ]
-        parts.append(_table([name, "stability", "low (95 %)", "high (95 %)"], rows))
+        parts += [caption, _table([name, "stability", "low (95 %)", "high (95 %)", KNOWN], rows)]
     return parts
+
+
+def _prices(budget: float, mix: float) -> str:
+    """The two prices at a place on the dial."""
+    return ", ".join(number(math.inf if part <= 0.0 else 1.0 / (budget * part)) for part in (mix, 1.0 - mix))
 
 
 def _population(summary: Mapping[str, Any]) -> list[str]:
     head, rules = told_population(summary["population"])
-    parts = ["## Who the sensitive population is"]
-    if summary["population"]["of"] == "moves":
-        parts.append("At these prices nobody is counted more or less often; rows only move.")
-    return [*parts, _table(head, rules) if rules else "No simple group of rows stands out."]
+    moves = [[move["feature"], told_move(move), percent(move["share"])] for move in summary["moves"]]
+    return [
+        f"## {headings.POPULATION}",
+        headings.SHIFTED if summary["population"]["of"] == "weights" else headings.MOVED,
+        _table(head, rules) if rules else headings.NOBODY,
+        *([_table(headings.MOVES_HEAD, moves)] if moves else []),
+    ]
 
 
 def _rows(summary: Mapping[str, Any]) -> list[str]:
     rows, form = summary["rows"], risk_form(summary["result"])
-    told = [
-        [
-            rows["labels"][top["stored"]],
-            f"{number(top['weight'], 3)}×",
-            f"{form(top['loss_before'])} → {form(top['loss'])}",
-            number(top["cost"], 3),
-            percent(top["adds"]),
-            "; ".join(f"{name} {now} → {after}" for name, now, after in changes_in_words(rows, top)) or "stays as it is",
-        ]
-        for top in rows["top"]
+    told = []
+    for top in rows["top"]:
+        changes, further = told_changes(rows, top)
+        said = [*map(_change, changes), *([further] if further else [])]
+        told.append(
+            [
+                rows["labels"][top["stored"]],
+                f"{number(top['weight'], 3)}×",
+                f"{form(top['loss_before'])} → {form(top['loss'])}",
+                number(top["cost"], 3),
+                percent(top["adds"]),
+                "; ".join(said) or headings.STAYS,
+            ]
+        )
+    return [
+        f"## {headings.ROWS}",
+        headings.REAL_ROWS,
+        *(f"⚠ {_text(doubt)}" for doubt in rows["doubts"]),
+        _table(headings.ROWS_HEAD, told) if told else headings.NO_ROW,
     ]
-    head = ["row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes most"]
-    return ["## The most sensitive rows", _table(head, told) if told else "No row has to change."]
+
+
+def _change(change: Change) -> str:
+    doubt = f" ({change.doubt})" if change.doubt else ""
+    return f"{change.feature} {change.before} → {change.after}{doubt}"
 
 
 def _others(summary: Mapping[str, Any]) -> list[str]:
     parts = []
-    if summary["features"] is not None:
-        limit = summary["features"]["limit"]
-        parts += ["## Which feature breaks it", _table(*told_features(summary["features"]))]
-        parts += [f"Reweighting alone costs {number(limit)}."] if math.isfinite(limit) else []
-    if summary["comparison"] is not None:
-        head, rows, pairs = told_models(summary["comparison"])
-        parts += ["## Models side by side", _table(head, rows)]
-        parts.append(_table(["model", "difference", "95 % interval", "in words"], pairs))
+    ranked, compared = summary["features"], summary["comparison"]
+    if ranked is not None:
+        parts += [f"## {headings.FEATURES}", *([headings.STOPPED] if ranked["interrupted"] else [])]
+        parts += [_table(*told_features(ranked)), *([told_limit(ranked)] if told_limit(ranked) else [])]
+    if compared is not None:
+        parts += [f"## {headings.MODELS}", headings.SAME_QUESTION, _table(*told_models(compared))]
+        parts += [_table(*told_differences(compared))]
     return parts
 
 

@@ -21,6 +21,7 @@ from tippingpoint.show.report.sections import (
     rows_section,
 )
 from tippingpoint.show.report.storing import island
+from tippingpoint.show.report.telling import told_header
 from tippingpoint.show.visible import visible
 
 SCRIPTS = ("responses.js", "dual.js", "sensitive.js", "drawing.js", "tables.js", "page.js")
@@ -77,8 +78,7 @@ def _sections(summary: Mapping[str, Any]) -> list[Markup | None]:
 
 
 def _header(summary: Mapping[str, Any]) -> Markup:
-    told = [("Model", summary["model"]), ("Data", summary["data"])]
-    given = [tag("div", tag("dt", name), tag("dd", value)) for name, value in told if value]
+    given = [tag("div", tag("dt", name), tag("dd", value)) for name, value in told_header(summary)]
     return tag(
         "header",
         tag(
@@ -88,7 +88,7 @@ def _header(summary: Mapping[str, Any]) -> Markup:
             class_="bar-top",
         ),
         tag("h1", summary["title"]),
-        tag("dl", given, class_="about") if given else None,
+        tag("dl", given, class_="about"),
     )
 
 

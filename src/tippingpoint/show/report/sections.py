@@ -6,39 +6,42 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tippingpoint.show.report.charts import area_chart, bar_chart, gauge, line_chart, risk_bar
+from tippingpoint.show.report import headings
+from tippingpoint.show.report.badges import INTERRUPTED, badge
+from tippingpoint.show.report.charts import area_chart, bar_chart, line_chart, price_bar, risk_bar
 from tippingpoint.show.report.elements import Markup, table, tag
+from tippingpoint.show.report.moving import Change, cell, changes_of, told_changes
 from tippingpoint.show.report.telling import (
-    change,
-    changes_in_words,
+    KNOWN,
+    OWN,
+    Cells,
     risk_form,
+    told_certainty,
+    told_differences,
+    told_facts,
     told_features,
+    told_limit,
     told_manifest,
     told_models,
     told_move,
     told_population,
+    told_yardsticks,
 )
+from tippingpoint.show.report.words import alone
 from tippingpoint.show.text import number, percent, risk_name
 
 DRAWN = 10
 """Features of a ranking that are drawn; the table has more."""
 
 
-SHIFTED = (
-    "The sensitive population is what the data would have to look like. Groups are listed that would have to be seen more"
-    " often, by more than two standard errors; many conditions were looked at, so one of them may be chance."
-)
-"""Above the description of whom the weights favour."""
-
-MOVED = (
-    "At these prices nobody is counted more or less often; rows only move. Groups are listed that move more often than others."
-)
-"""Above the description of who moves."""
+def figure(picture: Markup, *caption: Any, id_: str | None = None) -> Markup:
+    """A picture and what it shows; a script may draw another picture in the place named."""
+    return tag("figure", tag("div", picture, id=id_, class_="chart"), tag("figcaption", *caption))
 
 
-def figure(picture: Markup, caption: str) -> Markup:
-    """A picture and what it shows."""
-    return tag("figure", picture, tag("figcaption", caption))
+def badged(rows: Cells) -> list[list[Any]]:
+    """Rows of a table whose last cell is a badge."""
+    return [[*cells, badge(last)] for *cells, last in rows]
 
 
 def section(name: str, title: str, *children: Any, lead: str | None = None) -> Markup:
@@ -54,93 +57,103 @@ def section(name: str, title: str, *children: Any, lead: str | None = None) -> M
 
 
 def answer_section(summary: Mapping[str, Any]) -> Markup:
-    """The answer, its gauge, and what it is worth."""
+    """The answer, what it is worth, and what it can be held against."""
     result, told = summary["result"], summary["words"]
     form = risk_form(result)
-    what = risk_name(result["loss"])
-    costs = f"That costs as much as {' or as '.join(told['equivalents'])}." if told["equivalents"] else None
-    facts = [
-        (f"{what.capitalize()} now", form(result["current_risk"])),
-        ("Threshold", form(result["risk"])),
-        ("Stability", number(result["value"])),
+    cards = [
+        tag("div", tag("dt", name), tag("dd", value), tag("dd", badge(known), class_="known") if known else None)
+        for name, value, known in told_facts(summary)
     ]
-    cards = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts]
-    notes = [
-        ("How sure is it?", told["certificate"]),
-        ("Sampling error", told["sampling"]),
-        ("What is paid for", told["prices"]),
-    ]
-    interval = f"between {number(summary['gauge']['low'])} and {number(summary['gauge']['high'])} with 95 % confidence"
-    meaning = "The stability is the price of the cheapest change of the data that gets there. A large one is good. "
     return tag(
         "section",
-        tag("h2", "The answer", id="answer-title", class_="hidden"),
+        tag("h2", headings.ANSWER, id="answer-title", class_="hidden"),
         tag("p", told["sentence"], class_="sentence"),
         tag("dl", cards, class_="cards"),
         risk_bar(result, form, f"From {form(result['current_risk'])} to {form(result['risk'])}, in parts"),
-        tag(
-            "div",
-            tag("p", meaning, costs),
-            gauge(summary["gauge"], f"The stability is {number(result['value'])}, {interval}"),
-            class_="panel",
-        ),
-        tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in notes], class_="notes"),
+        tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in told_certainty(summary)], class_="notes"),
+        _yardsticks(summary),
         id="answer",
         aria_labelledby="answer-title",
     )
 
 
+def _yardsticks(summary: Mapping[str, Any]) -> Markup:
+    """What the stability can be held against, as bars of one scale."""
+    told, (low, high) = summary["words"], (summary["gauge"][name] for name in ("low", "high"))
+    held = told_yardsticks(summary)
+    end = 1.04 * max(high, *(each["value"] for each in held if math.isfinite(each["value"])), 0.0) or 1.0
+    rows = []
+    for each in held:
+        own, finite = each["name"] == OWN, math.isfinite(each["value"])
+        name = tag("strong", OWN) if own else each["name"]
+        title = f"{each['name']}: {number(each['value'])}"
+        bar = price_bar(each["value"], end, title, (low, high) if own else None) if finite else None
+        rows.append((name, bar, number(each["value"]), badge(each["standing"])))
+    return tag(
+        "div",
+        tag("h3", headings.YARDSTICKS),
+        tag("p", f"{headings.MEANING} {told['equivalents']}"),
+        table(headings.HELD_AGAINST, ["change", "", "costs", KNOWN], rows, left=2, class_="held") if end < math.inf else None,
+        tag("p", f"{told['noise']} {headings.BAND}") if end < math.inf else None,
+        class_="panel",
+    )
+
+
 def curves_section(summary: Mapping[str, Any]) -> Markup:
-    """The stability over thresholds, and along the dial."""
+    """The stability over thresholds, and along the dial; a script draws them anew where other settings are tried out."""
     result, curve, tradeoff = summary["result"], summary["curve"], summary["tradeoff"]
-    kind = "" if curve["exact"] else " (upper bounds)"
-    axis, ends = f"threshold ({risk_name(result['loss'])})", ("reweighting only", "moving only")
+    axis = f"threshold ({risk_name(result['loss'])})"
     over = line_chart(curve, result["risk"], axis, "Stability over thresholds", risk_form(result))
-    along = line_chart(tradeoff, tradeoff["own"], "what is cheap", "Stability along the dial", percent, ends)
-    reached = f"What it takes to reach a threshold{kind}, at this report's prices."
+    along = line_chart(tradeoff, tradeoff["own"], "what is cheap", "Stability along the dial", percent, dial_ends(tradeoff))
     return section(
         "curves",
-        "Other thresholds, other kinds of change",
+        headings.CURVES,
         tag(
             "div",
-            figure(over, f"{reached} The dot is this report; the band is ± 1.96 standard errors."),
-            figure(along, f"The same threshold when moving gets cheaper and reweighting dearer, from left to right{kind}."),
+            figure(over, headings.OVER, " ", badge(curve["standing"]), id_="live-curve"),
+            figure(along, headings.ALONG, " ", badge(tradeoff["standing"]), id_="live-dial"),
             class_="pair",
         ),
     )
+
+
+def dial_ends(tradeoff: Mapping[str, Any]) -> tuple[str, str]:
+    """What the two ends of the dial are called: one kind of change alone, at the price that it has there."""
+    price = 1.0 / tradeoff["budget"]
+    return alone("reweighting", price), alone("moving", price)
 
 
 def population_section(summary: Mapping[str, Any]) -> Markup:
     """Who is counted more often, what moves, and how weights concentrate."""
     result, reweighted = summary["result"], summary["population"]["of"] == "weights"
     head, rules = told_population(summary["population"])
-    quiet = "No simple group of rows stands out: no single condition differs by more than two standard errors."
-    who = table("Groups that stand out, one condition at a time", head, rules) if rules else tag("p", quiet, class_="quiet")
+    nobody = tag("p", headings.NOBODY, class_="quiet")
+    who = table("Groups that stand out, one condition at a time", head, rules) if rules else nobody
     moves = [(move["feature"], told_move(move), percent(move["share"])) for move in summary["moves"]]
-    columns = ["feature", "on average, where it changes", "of the sensitive population"]
-    moved = table("What moves most", columns, moves, left=2) if moves else None
-    uneven = "How unevenly rows count: the further above the diagonal, the fewer rows carry the weight. They amount to"
+    moved = table("What moves most", headings.MOVES_HEAD, moves, left=2) if moves else None
     weights = figure(
         area_chart(summary["concentration"], "How the weights concentrate on the heaviest rows"),
-        f"{uneven} {percent(result['effective_share'])} of the rows.",
+        f"{headings.UNEVEN} In this report they amount to {percent(result['effective_share'])} of the rows.",
+        id_="live-weights",
     )
-    beside = weights if reweighted and result["effective_share"] < 1.0 - 1e-6 else None
     return section(
         "population",
-        "Who the sensitive population is",
-        tag("div", tag("div", who, moved), beside, class_="pair wide"),
-        lead=SHIFTED if reweighted else MOVED,
+        headings.POPULATION,
+        tag("div", tag("div", who, moved), weights, class_="pair wide"),
+        lead=headings.SHIFTED if reweighted else headings.MOVED,
     )
 
 
 def rows_section(summary: Mapping[str, Any]) -> Markup:
-    """The rows that add most to the risk, before and after."""
+    """The rows that add most to the risk, before and after, each with its warnings."""
     rows, form = summary["rows"], risk_form(summary["result"])
     body = []
     for top in rows["top"]:
         moved = f"; {percent(top['moved'])} of it moves" if 0.0 < top["moved"] < 1.0 else ""
+        changes, further = told_changes(rows, top)
         words = [
-            tag("span", *change(name, before, after), class_="change") for name, before, after in changes_in_words(rows, top)
+            *(tag("span", f"{each.feature} {each.before} → ", *_after(each), class_="change") for each in changes),
+            tag("span", further, class_="change doubt") if further else None,
         ]
         body.append(
             (
@@ -149,35 +162,41 @@ def rows_section(summary: Mapping[str, Any]) -> Markup:
                 f"{form(top['loss_before'])} → {form(top['loss'])}",
                 number(top["cost"], 3),
                 percent(top["adds"]),
-                [*words, _whole(rows, top)] if top["changes"] else "stays as it is",
+                [*words, _whole(rows, top)] if top["changes"] else headings.STAYS,
             )
         )
-    head = ["row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes"]
     stored = (
         f"Features of {len(rows['labels'])} of {rows['of']:,} rows are stored in this page for display; all rows enter every"
         " number."
     )
     shown = (
-        table("The rows that add most to the risk", head, body, class_="rows")
+        table(headings.ROWS_SHOWN, headings.ROWS_HEAD, body, class_="rows")
         if body
-        else tag("p", "No row has to change.", class_="quiet")
+        else tag("p", headings.NO_ROW, class_="quiet")
     )
     return section(
         "rows",
-        "The most sensitive rows",
+        headings.ROWS,
+        *(tag("p", f"⚠ {doubt}", class_="doubt") for doubt in rows["doubts"]),
         tag("div", shown, id="rows-shown"),
         tag("p", stored, class_="quiet", id="rows-note"),
-        lead="Real rows of your data: how much more often each would have to count, and what would have to change in it.",
+        lead=headings.REAL_ROWS,
     )
+
+
+def _after(change: Change) -> list[Any]:
+    """What a feature becomes, marked, and what makes that doubtful."""
+    doubt = tag("span", f" {change.doubt}", class_="doubt") if change.doubt else None
+    return [tag("mark", change.after), doubt]
 
 
 def _whole(rows: Mapping[str, Any], top: Mapping[str, Any]) -> Markup:
     """All features of a row, before and after, the changed ones marked."""
-    after = dict(top["changes"])
+    changed = {each.feature: each for each in changes_of(rows, top)}
     lines = []
-    for j, (name, value) in enumerate(zip(rows["columns"], rows["before"][top["stored"]], strict=True)):
-        now = "missing" if value is None else value
-        lines.append((name, now, tag("mark", after[j]) if j in after else now))
+    for name, value, holds in zip(rows["columns"], rows["before"][top["stored"]], rows["holds"], strict=True):
+        now = cell(value, holds)
+        lines.append((name, changed[name].before, _after(changed[name])) if name in changed else (name, now, now))
     label = rows["labels"][top["stored"]]
     return tag(
         "details",
@@ -196,9 +215,10 @@ def features_section(summary: Mapping[str, Any]) -> Markup | None:
     threshold = risk_form(told["asked"])(told["asked"]["risk"])
     return section(
         "features",
-        "Which feature breaks it",
-        figure(chart, "Short bars are sensitive features. The dashed line is what reweighting alone costs."),
-        table(f"The {len(rows)} most sensitive of {told['of']}", head, rows),
+        headings.FEATURES,
+        tag("p", badge(INTERRUPTED), f" {headings.STOPPED}") if told["interrupted"] else None,
+        figure(chart, f"{headings.SHORT_BARS} {told_limit(told)}"),
+        table(f"The {len(rows)} most sensitive of {told['of']}", head, badged(rows)),
         lead=f"What it takes if only one feature may move, for each of them, at the threshold {threshold}.",
     )
 
@@ -208,27 +228,27 @@ def comparison_section(summary: Mapping[str, Any]) -> Markup | None:
     told = summary["comparison"]
     if told is None:
         return None
-    head, rows, pairs = told_models(told)
+    head, rows = told_models(told)
     chart = bar_chart(told["rows"], "model", math.inf, "Stability of each model")
     return section(
         "models",
-        "Models side by side",
-        figure(chart, "Long bars are stable models; lines are ± 1.96 standard errors."),
-        table("The most stable first", head, rows),
-        table("Differences, with paired errors", ["model", "difference", "95 % interval", "in words"], pairs),
-        lead="The same rows, the same prices, the same threshold.",
+        headings.MODELS,
+        figure(chart, headings.LONG_BARS),
+        table(headings.BY_VALUE, head, badged(rows)),
+        table(headings.DIFFERENCES, *told_differences(told)),
+        lead=headings.SAME_QUESTION,
     )
 
 
 def limits_section(summary: Mapping[str, Any]) -> Markup:
     """What the number does not say."""
-    return section("limits", "What this does not say", tag("ul", [tag("li", limit) for limit in summary["limits"]]))
+    return section("limits", headings.LIMITS, tag("ul", [tag("li", limit) for limit in summary["limits"]]))
 
 
 def manifest_section(summary: Mapping[str, Any]) -> Markup:
     """What the report was made from."""
     return section(
         "manifest",
-        "What this was made from",
-        table("Versions, data and settings", ["what", "value"], told_manifest(summary["manifest"]), left=2),
+        headings.MANIFEST,
+        table(headings.MADE_FROM, headings.WHAT, told_manifest(summary["manifest"]), left=2),
     )

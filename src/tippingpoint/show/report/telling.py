@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tippingpoint.show.report.elements import tag
-from tippingpoint.show.text import level, number, percent
-
-NAMED = 4
-"""Changes of a row that are told at once; the others are a click away."""
+from tippingpoint.show.report.badges import EXACT
+from tippingpoint.show.report.headings import NO_VERDICT
+from tippingpoint.show.report.words import alone
+from tippingpoint.show.text import level, number, percent, risk_name
 
 ONE_WAY = 0.9
 """Part of all moves of a feature that must go one way to be told as such."""
+
+KNOWN = "what is known"
+"""Above a column of badges."""
+
+OWN = "this stability"
+"""The result itself, among what it is held against."""
+
+NOT_TOLD = "not fingerprinted"
+
+DATA_DIGEST = "SHA-256 of names, values, target and weights"
+
+SHOWN = 12
+"""Digits of a fingerprint where it is told in passing."""
 
 Cells = list[list[str]]
 
@@ -21,38 +33,6 @@ Cells = list[list[str]]
 def risk_form(result: Mapping[str, Any]) -> Callable[[float], str]:
     """How risks of this loss are written."""
     return lambda value: level(value, result["loss"])
-
-
-def changes_in_words(rows: Mapping[str, Any], top: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Feature, value now and value then of the largest changes of a row, in standard deviations; a switch counts as one."""
-    now = rows["before"][top["stored"]]
-
-    def size(each: Sequence[Any]) -> float:
-        j, then = each
-        if isinstance(then, str) or isinstance(now[j], str) or now[j] is None or then is None or rows["spread"][j] <= 0.0:
-            return 1.0
-        return float(abs(then - now[j]) / rows["spread"][j])
-
-    largest = sorted(top["changes"], key=lambda each: (-size(each), each[0]))[:NAMED]
-    return [(rows["columns"][j], *cells(now[j], then)) for j, then in largest]
-
-
-def cells(now: Any, then: Any) -> tuple[str, str]:
-    """A value of a feature before and after a change, with as many digits as it takes to tell them apart."""
-    told = cell(now), cell(then)
-    return told if told[0] != told[1] else (cell(now, 6), cell(then, 6))
-
-
-def cell(value: Any, digits: int = 4) -> str:
-    """A value of a feature."""
-    if value is None:
-        return "missing"
-    return number(value, digits) if isinstance(value, float) else str(value)
-
-
-def change(name: str, before: str, after: str) -> list[Any]:
-    """A change, with what is new marked."""
-    return [f"{name} {before} → ", tag("mark", after)]
 
 
 def told_population(population: Mapping[str, Any]) -> tuple[list[str], Cells]:
@@ -79,61 +59,130 @@ def told_move(move: Mapping[str, Any]) -> str:
     return f"{way}, by {number(move['length'], 2)} standard deviations"
 
 
+def told_facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The numbers of the headline: what each is, the number, and its badge, empty where it is measured or chosen."""
+    result, gate = summary["result"], summary["gate"]
+    form, what = risk_form(result), risk_name(result["loss"])
+    facts = [
+        (f"{what[:1].upper()}{what[1:]} now", form(result["current_risk"]), ""),
+        ("Threshold", form(result["risk"]), ""),
+        ("Stability", number(result["value"]), summary["standing"]),
+    ]
+    return facts if gate is None else [*facts, ("Gate: at least", number(gate["threshold"], 6), gate["outcome"])]
+
+
+def told_header(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the report is about: model and data with the beginning of their fingerprints, and the date."""
+    made_from = summary["manifest"]
+    model = (made_from["model"]["name"], made_from["model"]["fingerprint"])
+    data = (summary["data"] or f"{made_from['data']['rows']:,} rows", made_from["data"]["fingerprint"])
+    told = [(name, f"{what} ({_beginning(digest)})") for name, (what, digest) in (("Model", model), ("Data", data))]
+    return [*told, ("Date", summary["date"])]
+
+
+def told_certainty(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the answer is worth, point by point."""
+    told, gate = summary["words"], summary["gate"]
+    return [
+        *([] if gate is None else [("The gate", gate["sentence"])]),
+        ("How sure is it?", told["certificate"]),
+        ("Sampling error", told["sampling"]),
+        ("What is paid for", told["prices"]),
+    ]
+
+
+def told_yardsticks(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Name, value and standing of what the stability can be held against, the cheapest first, itself among them."""
+    own = {"name": OWN, "value": summary["result"]["value"], "standing": summary["standing"]}
+    return sorted([own, *summary["yardsticks"]], key=lambda each: float(each["value"]))
+
+
 def told_features(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
-    """The ranking of features as a table."""
+    """The ranking of features as a table; the last cell is a badge."""
     form = risk_form(told["asked"])
     rows = []
     for row in told["rows"]:
         error = number(row["standard_error"], 2) if row["matters"] else "–"
         closes = percent(1.0 - row["value"] / told["limit"]) if row["matters"] and math.isfinite(told["limit"]) else "–"
-        cheaper = closes if row["matters"] else "does not matter"
         rows.append(
             [
                 row["feature"],
                 number(row["value"]),
+                number(row["lower"]),
                 error,
-                cheaper,
+                closes if row["matters"] else "does not matter",
                 percent(row["moved_share"]),
                 form(row["reach"]),
-                row["bound"],
+                row["standing"],
             ]
         )
+    cheaper = f"cheaper than {alone('reweighting', told['asked']['theta2'])}"
     return [
         "feature",
         "stability",
+        "at least",
         "standard error",
-        "cheaper than reweighting",
+        cheaper if math.isfinite(told["limit"]) else "cheaper",
         "rows moved",
         "largest risk in reach",
-        "bound",
+        KNOWN,
     ], rows
 
 
-def told_models(told: Mapping[str, Any]) -> tuple[list[str], Cells, Cells]:
-    """The comparison as two tables: models, and differences."""
+def told_limit(told: Mapping[str, Any]) -> str:
+    """What a feature without effect costs; empty where there is no such limit."""
+    if not math.isfinite(told["limit"]):
+        return ""
+    costs = f"{alone('reweighting', told['asked']['theta2'])} costs: {number(told['limit'])} ({EXACT})"
+    return f"The limit, where a feature makes no difference, is what {costs}."
+
+
+def told_models(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
+    """The models as a table; the last cell is a badge."""
     form = risk_form(told["asked"])
+    names = ("value", "lower", "upper")
     rows = [
-        [row["model"], form(row["current_risk"]), number(row["value"]), number(row["standard_error"], 2), row["bound"]]
+        [
+            row["model"],
+            form(row["current_risk"]),
+            *(number(row[name]) for name in names),
+            number(row["standard_error"], 2),
+            row["standing"],
+        ]
         for row in told["rows"]
     ]
-    pairs = []
+    return ["model", "risk now", "stability", "at least", "at most", "standard error", KNOWN], rows
+
+
+def told_differences(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
+    """Differences between models as a table, with nothing in words that is not certified."""
+    rows = []
     for pair in told["differences"]:
-        certain = pair["low"] > 0.0 or pair["high"] < 0.0
-        more = "more" if pair["difference"] > 0.0 else "less"
-        words = f"{more} stable than {pair['reference']}" if certain else f"not told apart from {pair['reference']}"
         interval = f"{number(pair['low'], 3)} to {number(pair['high'], 3)}"
-        pairs.append([pair["model"], number(pair["difference"]), interval, words])
-    return ["model", "risk now", "stability", "standard error", "bound"], rows, pairs
+        versus = f"{pair['model']} minus {pair['reference']}"
+        rows.append([versus, number(pair["difference"]), interval, pair["verdict"] or NO_VERDICT])
+    return ["models", "difference", "95 % interval (sampling only)", "verdict"], rows
 
 
 def told_manifest(told: Mapping[str, Any]) -> Cells:
     """What a report was made from, line by line."""
-    settings = told["settings"]
+    settings, model, data = told["settings"], told["model"], told["data"]
     return [
-        *([name, version] for name, version in told["versions"].items()),
-        ["rows", f"{told['samples']:,}"],
-        ["features", f"{told['features']:,}"],
-        ["fingerprint of the data (SHA-256)", told["fingerprint"]],
+        ["date (UTC)", told["date"]],
+        [told["command"]["kind"], told["command"]["text"]],
+        ["model", model["name"]],
+        [
+            "fingerprint of the model",
+            model["of"] if model["fingerprint"] is None else f"{model['fingerprint']} (SHA-256 of {model['of']})",
+        ],
+        ["rows", f"{data['rows']:,}"],
+        ["features", f"{data['features']:,}"],
+        [
+            "fingerprint of the data",
+            NOT_TOLD
+            if data["fingerprint"] is None
+            else f"{data['fingerprint']} (SHA-256 of names, values, target and weights)",
+        ],
         ["loss", settings["loss"]],
         ["threshold", number(settings["risk"], 12)],
         ["price of moving θ1", number(settings["theta1"], 12)],
@@ -142,4 +191,9 @@ def told_manifest(told: Mapping[str, Any]) -> Cells:
         ["distance in", settings["unit"]],
         ["best responses", told["responses"]],
         ["seed", told["seed"]],
+        *([name, version] for name, version in told["versions"].items()),
     ]
+
+
+def _beginning(digest: str | None) -> str:
+    return NOT_TOLD if digest is None else f"SHA-256 {digest[:SHOWN]}…"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tippingpoint.show.report.badges import INTERRUPTED, MEANING, NOT_FOUND, standing
 from tippingpoint.show.text import level, number, percent, risk_name
 
 LITTLE = 0.99
@@ -48,19 +49,50 @@ def _moving(result: Mapping[str, Any], moves: Sequence[Mapping[str, Any]]) -> st
     return f"move {percent(result['moved_share'])} of the rows{mostly}" + ("" if result["unit"] == "cost" else far)
 
 
-def equivalents(result: Mapping[str, Any]) -> list[str]:
-    """What else the same money would buy, so that a price can be pictured."""
+def equivalents(result: Mapping[str, Any]) -> str:
+    """What else the same price would pay for, so that it can be pictured; empty where it pays for nothing."""
     value = result["value"]
     if not 0.0 < value < math.inf:
-        return []
+        return ""
     said = []
-    if math.isfinite(result["theta1"]) and result["unit"] != "cost":
-        said.append(f"moving every row by {number(math.sqrt(value / result['theta1']), 3)} {result['unit']}")
     if math.isfinite(result["theta2"]) and result["divergence"] in ("kl", "chi2"):
         spent = value / result["theta2"]
-        left = math.exp(-spent) if result["divergence"] == "kl" else 1.0 / (1.0 + spent)
-        said.append(f"looking at only {percent(left)} of the rows, taken at random, instead of all")
-    return said
+        left = -math.expm1(-spent) if result["divergence"] == "kl" else spent / (1.0 + spent)
+        said.append(f"leave out any {percent(left)} of the rows")
+    if math.isfinite(result["theta1"]) and result["unit"] != "cost":
+        said.append(f"move every row by {number(math.sqrt(value / result['theta1']), 3)} {result['unit']}")
+    return f"For the same price, {number(value)}, one could instead {', or '.join(said)}." if said else ""
+
+
+def alone(kind: str, price: float) -> str:
+    """One kind of change without the other: always with its price, as another price makes another number."""
+    return f"{kind} alone (θ{1 if kind == 'moving' else 2} = {number(price)})"
+
+
+def yardstick(result: Mapping[str, Any], each: Mapping[str, Any]) -> str:
+    """What a stability is held against."""
+    what = risk_name(result["loss"])
+    if each["kind"] == "noise":
+        return f"sampling noise (the {what} rises to {level(each['risk'], result['loss'])})"
+    return alone(each["kind"], result["theta1" if each["kind"] == "moving" else "theta2"])
+
+
+def noise(result: Mapping[str, Any], size: float, yardsticks: Sequence[Mapping[str, Any]]) -> str:
+    """What sampling noise is, what it costs, and how many times that the stability is; empty where it is not known."""
+    cost = next((each["value"] for each in yardsticks if each["kind"] == "noise"), math.nan)
+    if math.isnan(cost) or math.isnan(size):
+        return ""
+    what, loss = risk_name(result["loss"]), result["loss"]
+    apart = f"{number(100.0 * size, 3)} percentage points" if loss == "zero_one" else number(size, 3)
+    said = f"Two random halves of these rows typically differ by {apart} in {what} (root mean square)."
+    if result["current_risk"] + size >= result["risk"]:
+        return f"{said} The threshold is no further away than that: chance alone may reach it."
+    if not math.isfinite(cost):
+        return f"{said} No allowed change was found that raises it by as much."
+    ratio = result["value"] / cost if cost > 0.0 else math.inf
+    found = "the stability" if result["exact"] else "the stability found"
+    times = f"; {found} is {number(ratio, 2) if ratio < 10.0 else f'{ratio:,.0f}'} times that" if cost > 0.0 else ""
+    return f"{said} To raise the {what} by as much costs {number(cost, 3)}{times}."
 
 
 def prices(result: Mapping[str, Any]) -> str:
@@ -84,9 +116,12 @@ def prices(result: Mapping[str, Any]) -> str:
 
 def certificate(result: Mapping[str, Any]) -> str:
     """What is exact, and what is a bound."""
+    if standing(result) in (INTERRUPTED, NOT_FOUND):
+        meant = MEANING[standing(result)]
+        floor = f"; at least {number(result['lower'], 6)} is needed" if 0.0 < result["lower"] < math.inf else ""
+        return f"{meant[:1].upper()}{meant[1:]}{floor} ({result['lower_by']})."
     if result["status"] == "unreachable":
-        told = "This is proved." if result["exact"] else "This is what a search found; it proves nothing."
-        return f"{told} ({result['lower_by']})"
+        return f"This is proved. ({result['lower_by']})"
     lower, upper = number(result["lower"], 6), number(result["upper"], 6)
     if result["exact"]:
         return (
@@ -110,6 +145,20 @@ def sampling(result: Mapping[str, Any]) -> str:
     return f"± {error}: with other rows from the same source it would differ by about that ({sample})."
 
 
+def doubts(found: Mapping[str, Any]) -> list[str]:
+    """How much of what moves may be impossible, and what forbids it."""
+    said = []
+    for kind, told in (
+        ("outside", "leave the range that “{feature}” and other features have in the data"),
+        ("broken", "get a fraction where the data hold whole numbers only, as in “{feature}”"),
+    ):
+        if found[kind]["share"] > 0.0:
+            what = told.format(feature=found[kind]["feature"])
+            share = percent(found[kind]["share"])
+            said.append(f"{share} of what is moved would {what}; such rows may be impossible. A Space forbids them.")
+    return said
+
+
 def limits(result: Mapping[str, Any], doubts: Mapping[str, Any]) -> list[str]:
     """What this number does not say, in this very case."""
     said = ["It is a worst case, not a forecast: the cheapest change that reaches the threshold, not the likeliest."]
@@ -122,16 +171,6 @@ def limits(result: Mapping[str, Any], doubts: Mapping[str, Any]) -> list[str]:
         said.append(
             "The changes were searched for, not derived. A cheaper change may exist; the certificate above says what is proved."
         )
-    for kind, told in (
-        ("outside", "leave the range that “{feature}” and other features have in the data"),
-        ("broken", "get a fraction where the data hold whole numbers only, as in “{feature}”"),
-    ):
-        doubt = doubts["implausible"][kind]
-        if doubt["share"] > 0.0:
-            what = told.format(feature=doubt["feature"])
-            said.append(
-                f"{percent(doubt['share'])} of what is moved would {what}; such rows may be impossible. A Space forbids them."
-            )
     if doubts["live"] == "none":
         said.append("There are too many rows for a page to hold, so nothing can be tried out here; ask the profile in Python.")
     elif doubts["live"] == "bound":

@@ -108,16 +108,25 @@ function weightChart(place, base, weights) {
   place.replaceChildren(picture);
 }
 
-// Two parts of a whole, as a bar and in words.
-function splitBar(key, moving, reweighting, form) {
-  const bar = document.getElementById(`live-${key}`);
+// Two parts of a whole, in words.
+function splitInWords(key, moving, reweighting, form) {
+  const place = document.getElementById(`live-${key}`);
   const whole = Math.max(moving, 0) + Math.max(reweighting, 0);
   const share = whole > 0 ? Math.max(moving, 0) / whole : 0;
-  bar.children[0].style.width = `${100 * share}%`;
-  bar.children[1].style.width = `${whole > 0 ? 100 * (1 - share) : 0}%`;
-  bar.dataset.moving = moving;
-  bar.dataset.reweighting = reweighting;
-  document.getElementById(`live-${key}-words`).textContent = whole > 0
+  place.dataset.moving = moving;
+  place.dataset.reweighting = reweighting;
+  place.textContent = whole > 0
     ? `${form(moving)} moving (${percentage(share)}) + ${form(reweighting)} reweighting (${percentage(1 - share)})`
     : "nothing";
+}
+
+// One kind of change without the other, always with its price: the twin of tippingpoint.show.report.words.alone.
+function aloneInWords(kind, price) {
+  return `${kind} alone (θ${kind === "moving" ? 1 : 2} = ${plainNumber(price)})`;
+}
+
+// A standing as a badge: the twin of tippingpoint.show.report.badges.badge.
+function showBadge(place, name) {
+  place.textContent = name;
+  place.className = `badge ${name.replaceAll(" ", "-")}`;
 }

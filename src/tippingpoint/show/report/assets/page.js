@@ -2,6 +2,7 @@
 
 const PAUSE = 160;
 const ALONG = 15;
+const FOLLOWING = ["live-curve", "live-dial", "live-weights"];
 
 function numberOf(value) {
   return value === "inf" ? Infinity : value;
@@ -36,6 +37,7 @@ class Desk {
     this.base = unpacked(live.base);
     this.form = live.percent ? percentage : (value) => plainNumber(value);
     this.scale = live.percent ? 100 : 1;
+    this.still = FOLLOWING.map((id) => [document.getElementById(id), [...document.getElementById(id).childNodes]]);
     this.input = Object.fromEntries(["risk", "theta1", "theta2", "risk-slider", "mix-slider"].map((id) => [id, document.getElementById(id)]));
     this.reset();
     this.listen();
@@ -122,17 +124,40 @@ class Desk {
     dial.value = Math.round(dial.max * this.mix);
     dial.setAttribute("aria-valuetext", `${percentage(this.mix)} towards moving`);
     for (const choice of document.getElementsByName("divergence")) choice.checked = choice.value === divergence;
+    document.getElementById("mix-low").textContent = aloneInWords("reweighting", 1 / this.budget);
+    document.getElementById("mix-high").textContent = aloneInWords("moving", 1 / this.budget);
+  }
+
+  // Whether the setting is the report's own: its pictures then stand, with their bands.
+  atHome() {
+    const { setting, served } = this.live;
+    return served && this.setting.risk === setting.risk && this.setting.divergence === setting.divergence
+      && this.setting.theta1 === numberOf(setting.theta1) && this.setting.theta2 === numberOf(setting.theta2);
+  }
+
+  // What is known of a number: the report's own badge, or what its responses are worth elsewhere.
+  standing(found) {
+    const [own, elsewhere] = this.live.standing;
+    if (this.atHome()) return own;
+    if (found.status === "already" || found.theta1 === Infinity) return "exact"; // present losses need no search
+    return found.status === "unreachable" && elsewhere === "upper bound only" ? "not found" : elsewhere;
   }
 
   compute() {
     const found = answer(this.responses, this.base, this.setting);
     this.found = found;
     this.say(found);
-    splitBar("excess", found.corruption_excess, found.reweighting_excess, this.form);
-    splitBar("cost", found.corruption_cost, found.reweighting_cost, (value) => plainNumber(value));
-    weightChart(document.getElementById("live-weights"), this.base, found.weights);
+    splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);
+    splitInWords("cost", found.corruption_cost, found.reweighting_cost, (value) => plainNumber(value));
+    showBadge(document.getElementById("live-standing"), this.standing(found));
     showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.held, this.responses, this.base, found, this.form);
     clearTimeout(this.later);
+    if (this.atHome()) {
+      for (const [place, nodes] of this.still) place.replaceChildren(...nodes);
+      document.documentElement.dataset.drawn = "still";
+      return;
+    }
+    weightChart(document.getElementById("live-weights"), this.base, found.weights);
     this.later = setTimeout(() => this.curves(found), PAUSE);
   }
 
@@ -186,8 +211,8 @@ class Desk {
       lineChart(document.getElementById("live-curve"), points.curve, [found.risk, found.value],
         { label: "Stability over thresholds", form: this.form, axis: `threshold (${live.what})` });
       lineChart(document.getElementById("live-dial"), points.dial, [this.mix, found.value],
-        { label: "Stability along the dial", ends: ["reweighting only", "moving only"], axis: "what is cheap" });
-      document.documentElement.dataset.drawn = "yes";
+        { label: "Stability along the dial", ends: [aloneInWords("reweighting", 1 / budget), aloneInWords("moving", 1 / budget)], axis: "what is cheap" });
+      document.documentElement.dataset.drawn = "anew";
     };
     next();
   }

@@ -2,6 +2,9 @@
 
 const SHOWN = 10;
 const NAMED = 4;
+const WHOLE = 1e-6;
+const DIGITS = 4;
+const MORE = 2;
 
 // What every sample adds to the risk: p (w·loss then - loss now).
 function additions(base, losses, found) {
@@ -32,15 +35,40 @@ function changedCells(held, responses, found, k) {
   return { cells: nearest[1], exact: nearest[0] === wanted };
 }
 
-function cellText(value, digits = 4) {
+// A value with the digits that its column has: this and the next two are the twin of tippingpoint.show.report.moving.
+function cellText(value, holds, more = 0) {
   if (value === null) return "missing";
-  return typeof value === "number" ? plainNumber(value, Number.isInteger(value) ? 15 : digits) : value;
+  if (typeof value !== "number") return value;
+  if (!holds || holds.decimals === null) return plainNumber(value, Number.isInteger(value) ? 15 : (holds ? holds.digits : DIGITS) + more);
+  return String(Number(value.toFixed(holds.decimals)) + 0);
 }
 
-// A value before and after a change, with as many digits as it takes to tell them apart.
-function cellTexts(now, then) {
-  const told = [cellText(now), cellText(then)];
-  return told[0] !== told[1] ? told : [cellText(now, 6), cellText(then, 6)];
+function isBroken(then, holds) {
+  return Boolean(holds && holds.whole && typeof then === "number" && Math.abs(then - Math.round(then)) > WHOLE);
+}
+
+// A value before and after a change, and what makes that doubtful.
+function changeTexts(now, then, holds) {
+  let before = cellText(now, holds), after = cellText(then, holds);
+  if (before === after && (!holds || holds.decimals === null)) [before, after] = [cellText(now, holds, MORE), cellText(then, holds, MORE)];
+  const broken = isBroken(then, holds), doubts = [];
+  if (broken) {
+    after = `≈${after}`;
+    doubts.push(`${plainNumber(then, 5)}, not a whole number`);
+  } else if (before === after && typeof now === "number" && typeof then === "number" && now !== then) {
+    after = `just ${then > now ? "above" : "below"} ${before}`;
+  }
+  if (holds && typeof then === "number" && !(holds.within[0] <= then && then <= holds.within[1])) {
+    const [low, high] = holds.range.map((end) => cellText(end, holds));
+    doubts.push(`outside the data (${low} to ${high})`);
+  }
+  return { before, after, doubt: doubts.length ? `⚠ ${doubts.join("; ")}` : "" };
+}
+
+function afterCell({ after, doubt }) {
+  const made = [element("mark", {}, after)];
+  if (doubt) made.push(element("span", { class: "doubt" }, ` ${doubt}`));
+  return made;
 }
 
 function sizeOf(held, k, [j, then]) {
@@ -51,17 +79,21 @@ function sizeOf(held, k, [j, then]) {
 function changesOf(held, k, { cells, exact }) {
   const made = document.createDocumentFragment();
   const largestFirst = [...cells].sort((a, b) => sizeOf(held, k, b) - sizeOf(held, k, a) || a[0] - b[0]);
-  for (const [j, then] of largestFirst.slice(0, NAMED)) {
-    const [before, after] = cellTexts(held.before[k][j], then);
-    made.append(element("span", { class: "change" }, `${held.columns[j]} ${before} → `, element("mark", {}, after)));
+  const told = new Map(largestFirst.map(([j, then]) => [j, changeTexts(held.before[k][j], then, held.holds[j])]));
+  for (const [j] of largestFirst.slice(0, NAMED)) {
+    made.append(element("span", { class: "change" }, `${held.columns[j]} ${told.get(j).before} → `, ...afterCell(told.get(j))));
+  }
+  const hidden = largestFirst.slice(NAMED).filter(([j]) => told.get(j).doubt).length;
+  if (hidden) {
+    const further = `⚠ ${hidden} further ${hidden === 1 ? "change" : "changes"} may be impossible`;
+    made.append(element("span", { class: "change doubt" }, further));
   }
   if (!exact) made.append(element("span", { class: "quiet" }, "(nearest place that this page holds)"));
   const body = element("tbody");
-  const after = new Map(cells);
   held.columns.forEach((name, j) => {
-    const [now, moved] = cellTexts(held.before[k][j], after.has(j) ? after.get(j) : held.before[k][j]);
-    const then = after.has(j) ? element("mark", {}, moved) : now;
-    body.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, now), element("td", {}, then)));
+    const now = told.has(j) ? told.get(j).before : cellText(held.before[k][j], held.holds[j]);
+    const then = told.has(j) ? afterCell(told.get(j)) : [now];
+    body.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, now), element("td", {}, ...then)));
   });
   const head = element("tr", {}, ...["feature", "now", "then"].map((name) => element("th", { scope: "col" }, name)));
   const table = element("table", {}, element("caption", {}, `Row ${held.labels[k]}, now and then`), element("thead", {}, head), body);
@@ -103,7 +135,7 @@ function showRows(place, note, held, responses, base, found, form) {
     place.replaceChildren(element("p", { class: "quiet" }, "No row has to change, or none can change enough, at this setting."));
     return;
   }
-  const names = ["row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes"];
+  const names = ["row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes most"];
   const numbers = new Set([1, 2, 3, 4]);
   const head = names.map((name, k) => element("th", numbers.has(k) ? { scope: "col", class: "number" } : { scope: "col" }, name));
   const caption = "The rows that add most to the risk";
