@@ -286,6 +286,8 @@ class Case:
         The samples of positive weight, and their weights.
     witness
         Of what the data were before the model saw them.
+    notes
+        How the data were understood, where nobody had said it.
     """
 
     judgement: Judgement
@@ -293,6 +295,7 @@ class Case:
     features: Features
     base: FloatArray
     witness: Witness
+    notes: tuple[str, ...] = ()
 
     def serves(self, search: Mapping[str, Any]) -> bool:
         """Whether the model is searched in a way that knows these options."""
@@ -320,7 +323,8 @@ class Case:
         features, judged = self.features, self.judgement
         if judged.searched:
             self.witness.check()
-        return Profile(oracle, self.base, features.index, judged.label, judged.range, features.backend, features.columns)
+        notes = (*self.notes, *judged.notes)
+        return Profile(oracle, self.base, features.index, judged.label, judged.range, features.backend, features.columns, notes)
 
 
 def _asked(

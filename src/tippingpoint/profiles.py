@@ -59,6 +59,8 @@ class Profile:
         Kind of frame that results come in.
     columns
         What the columns of the data hold, where samples have any.
+    notes
+        How the data and the model were understood, where nobody had said it: part of every result.
     """
 
     oracle: Oracle
@@ -68,6 +70,7 @@ class Profile:
     loss_range: tuple[float, float]
     backend: str = "pandas"
     columns: tuple[Column, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         losses = self.oracle.losses
@@ -158,7 +161,7 @@ class Profile:
         with np.errstate(all="ignore"):
             psi = influence(solution, self.base)
             error = standard_error(psi, self.base)
-        notes = list(oracle.notes)
+        notes = [*self.notes, *oracle.notes]
         if contradicted:
             notes.append(
                 f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"

@@ -18,13 +18,14 @@ from tippingpoint.errors import InputError, ModelError
 from tippingpoint.foreign import guarded
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, imputed_columns, positions
+from tippingpoint.models.categories import native_categories
 
 TRIED = 16
 """Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""
 
 
 def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
-    """The raw columns that a pipeline reads as categories, and the categories that it knows."""
+    """The raw columns that a model, or the pipeline in front of it, reads as categories, and the categories that it knows."""
     width = int(getattr(model, "n_features_in_", 0))
     given = [str(name) for name in getattr(model, "feature_names_in_", ())] or list(names) or [f"x{j}" for j in range(width)]
     found: dict[str, list[Any]] = {}
@@ -42,6 +43,10 @@ def _collect(steps: Sequence[Any], names: Sequence[str], found: dict[str, list[A
         if hasattr(step, "categories_") and not hasattr(step, "predict"):
             for name, values in zip(names, step.categories_, strict=False):  # after them come indicators of what was missing
                 found[name] = [value for value in plain(values) if value not in filled]
+            return
+        native = native_categories(step, names).by_column
+        if native:
+            found.update({name: list(values) for name, values in native.items()})
             return
         if hasattr(step, "statistics_"):
             names = [names[j] for j in imputed_columns(step)]

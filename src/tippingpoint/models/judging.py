@@ -15,6 +15,7 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.frames import Features, read_labels, read_numbers
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
+from tippingpoint.models.categories import is_booster
 from tippingpoint.models.encoders import encoded_columns
 from tippingpoint.models.labels import class_indices
 from tippingpoint.models.linear import LinearModel, NotLinearError, recognise
@@ -35,10 +36,13 @@ class Judgement(ABC):
         Whether best responses are searched for, and options of the search have a meaning.
     counts_calls
         Whether the search counts the calls of the model.
+    notes
+        How the model was understood, where nobody had said it.
     """
 
     label: str
     range: tuple[float, float]
+    notes: tuple[str, ...] = ()
     searched = False
     counts_calls = False
 
@@ -88,6 +92,10 @@ def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping
         raise InputError(f"X has shape {shape}; give a table of rows and columns (a PyTorch module may take more).")
     if of_features:
         return _PiecesJudgement(model, features, y, loss)
+    if is_booster(model):
+        from tippingpoint.models.boosters import booster_estimator
+
+        model = booster_estimator(model, features, y, search.get("classes"))
     try:
         linear = recognise(model, features)
         chosen = loss_named(_default(linear) if loss is None else loss) if not _own(loss) else None

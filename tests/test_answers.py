@@ -1,0 +1,201 @@
+"""What strangers' models answer: probabilities from `predict`, boosters out of memory, columns by position, rows by label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import tippingpoint as tp
+from tippingpoint.errors import InputError, ModelError, UnsupportedError
+
+PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
+
+
+def cloud(classes: int = 2, rows: int = 120) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Points on a plane, in slices of the first axis."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, 2))
+    return x, np.clip(np.digitize(x[:, 0] + 0.3 * rng.normal(size=rows), np.linspace(-0.6, 0.6, classes - 1)), 0, classes - 1)
+
+
+class Keras:
+    """A network as Keras shows it: `predict` returns what the last layer does."""
+
+    def __init__(self, said: Callable[[Any], Any]) -> None:
+        self._said = said
+
+    def predict(self, rows: Any) -> Any:
+        return np.asarray(self._said(np.asarray(rows, dtype=float)))
+
+
+def fitted(classes: int) -> tuple[Any, Any, LogisticRegression]:
+    x, y = cloud(classes)
+    return x, y, LogisticRegression().fit(x, y)
+
+
+@pytest.mark.parametrize("shape", ["vector", "column", "wide"])
+def test_probabilities_from_predict_are_no_labels(shape: str) -> None:
+    x, y, model = fitted(2)
+    cut: dict[str, Callable[[Any], Any]] = {
+        "vector": lambda z: model.predict_proba(z)[:, 1],
+        "column": lambda z: model.predict_proba(z)[:, 1:],
+        "wide": model.predict_proba,
+    }
+    said, calls = Keras(cut[shape]), 20_000
+    result = tp.stability(said, x, y, 0.4, calls=calls, **PRICES)
+    twin = tp.stability(lambda z: model.predict_proba(z)[:, 1], x, y, 0.4, output="probability", calls=calls, **PRICES)
+    exact = tp.stability(model, x, y, 0.4, **PRICES)
+    assert result.current_risk == pytest.approx(np.mean(model.predict(x) != y))
+    assert exact.value <= result.value <= 1.1 * exact.value
+    assert result.value == pytest.approx(twin.value, rel=1e-6)
+    assert any("returns probabilities" in note for note in result.notes)
+    assert "returns probabilities" in str(result).replace("\n", " ")
+    said_so = tp.stability(said, x, y, 0.4, output="probability", calls=calls, **PRICES)
+    assert said_so.value == result.value
+    assert not said_so.notes
+
+
+def test_of_several_classes_too_also_where_the_data_lack_one() -> None:
+    x, y, model = fitted(4)
+    net = Keras(model.predict_proba)
+    result = tp.stability(net, x, y, 0.6, calls=20_000, **PRICES)
+    assert result.current_risk == pytest.approx(np.mean(model.predict(x) != y))
+    kept = y != 2
+    few = tp.stability(net, x[kept], y[kept], 0.6, calls=20_000, **PRICES)
+    assert few.current_risk == pytest.approx(np.mean(model.predict(x[kept]) != y[kept]))
+    words = np.array(["a", "b", "c", "d"])[y]
+    with pytest.raises(InputError, match=r"classes=\[...\]|classes=\.\.\."):
+        tp.stability(net, x[kept], words[kept], 0.6, calls=20_000)
+    named = tp.stability(net, x[kept], words[kept], 0.6, calls=20_000, classes=["a", "b", "c", "d"], **PRICES)
+    assert named.value == few.value
+
+
+def test_an_output_that_is_said_is_obeyed_or_refused() -> None:
+    x, y, model = fitted(2)
+    labels, scores = Keras(model.predict), Keras(model.decision_function)
+    with pytest.raises(InputError, match=r"output='label', but the model returns 0\.\d+, which is none of the labels"):
+        tp.stability(Keras(lambda z: model.predict_proba(z)[:, 1]), x, y, 0.4, output="label")
+    with pytest.raises(InputError, match=r"output='probability', but .* outside \[0, 1\]; say output='score'"):
+        tp.stability(scores, x, y, 0.4, output="probability")
+    with pytest.raises(InputError, match=r"predict returns .*, which is none of the labels .*output='score' if"):
+        tp.stability(scores, x, y, 0.4)
+    assert tp.stability(scores, x, y, 0.4, output="score", calls=20_000).current_risk < 0.4
+    with pytest.raises(UnsupportedError, match="no decision_function, and its predict tells labels"):
+        tp.stability(KNeighborsClassifier().fit(x, y), x, y, 0.4, output="score")
+    with pytest.raises(UnsupportedError, match="output='probability' is said of classifiers"):
+        tp.stability(scores, x, y, 0.4, loss="squared", output="probability")
+    assert tp.stability(labels, x, y, 0.4, output="label", calls=20_000).current_risk == pytest.approx(
+        np.mean(model.predict(x) != y)
+    )
+    seen: list[int] = []
+
+    def brier(said: Any, truth: Any) -> Any:
+        seen.append(np.ndim(said))
+        return np.square((said[:, 1] if np.ndim(said) == 2 else said) - truth)
+
+    boxed = type("Boxed", (), {"predict": staticmethod(model.predict), "predict_proba": staticmethod(model.predict_proba)})()
+    tp.stability(boxed, x, y, 0.4, loss=brier, output="label", calls=5_000)
+    assert set(seen) == {1}
+
+
+def test_a_threshold_of_ones_own_is_said_where_probabilities_are_wanted() -> None:
+    x, y, model = fitted(2)
+
+    class Strict:
+        classes_ = model.classes_
+        predict_proba = staticmethod(model.predict_proba)
+
+        def predict(self, rows: Any) -> Any:
+            return (model.predict_proba(rows)[:, 1] > 0.7).astype(int)
+
+    assert tp.stability(Strict(), x, y, 0.4, calls=9_000).current_risk == pytest.approx(np.mean(Strict().predict(x) != y))
+    result = tp.stability(Strict(), x, y, 0.4, calls=9_000, output="probability")
+    assert result.current_risk == pytest.approx(np.mean(model.predict(x) != y))
+    assert any("predict disagrees" in note for note in result.notes)
+
+
+def test_scores_that_looked_like_probabilities_are_found_out() -> None:
+    x, y, model = fitted(2)
+    sly = Keras(lambda z: np.where(np.abs(z).max(axis=1) > 6.0, 3.0, model.predict_proba(z)[:, 1]))
+    with pytest.raises(ModelError, match=r"3 lies outside \[0, 1\]; if they are scores, say output='score'"):
+        tp.stability(sly, x, y, 0.4, calls=60_000, theta1=1e-3, theta2=float("inf"))
+
+
+class Tabled:
+    """A data set with a category, a gap and a label for boosters."""
+
+    frame = pd.DataFrame({"age": np.random.default_rng(1).integers(20, 70, 240).astype(float)})
+    frame["job"] = pd.Categorical(np.random.default_rng(2).choice(["clerk", "cook", "judge"], 240))
+    frame.loc[::17, "age"] = np.nan
+    good = ((frame["age"].fillna(40) > 45) ^ (frame["job"] == "cook")).astype(int)
+    words = np.where(good == 1, "yes", "no")
+
+
+def test_xgboost_boosters_are_what_their_wrappers_are() -> None:
+    xgb = pytest.importorskip("xgboost")
+    x, y = Tabled.frame, Tabled.good
+    wrapper = xgb.XGBClassifier(n_estimators=8, max_depth=2, enable_categorical=True).fit(x, y)
+    booster = wrapper.get_booster()
+    space = tp.Space(movable=["job"])
+    wanted = tp.stability(wrapper, x, y, 0.45, space=space, **PRICES)
+    found = tp.stability(booster, x, y, 0.45, space=space, **PRICES)
+    assert found.current_risk == wanted.current_risk
+    assert found.value == pytest.approx(wanted.value, rel=1e-9)
+    assert found.exact
+    named = tp.stability(booster, x, Tabled.words, 0.45, space=space, classes=["no", "yes"], **PRICES)
+    assert named.value == found.value
+    assert tp.stability(booster, x[["job", "age"]], y, 0.45, space=space, **PRICES).value == found.value
+    with pytest.raises(InputError, match=r"y holds the label '(no|yes)', but the booster numbers its classes, 0 to 1"):
+        tp.stability(booster, x, Tabled.words, 0.45)
+    with pytest.raises(InputError, match="trained on a column 'job', which X does not have"):
+        tp.stability(booster, x[["age"]], y, 0.45)
+
+
+def test_xgboost_softmax_margins_and_regressors() -> None:
+    xgb = pytest.importorskip("xgboost")
+    x, y = cloud(3)
+    data = xgb.DMatrix(x, label=y)
+    hard = xgb.train({"objective": "multi:softmax", "num_class": 3, "max_depth": 2}, data, 5)
+    assert tp.stability(hard, x, y, 0.6, calls=9_000).current_risk == pytest.approx(np.mean(hard.predict(data) != y))
+    raw = xgb.train({"objective": "binary:logitraw", "max_depth": 2}, xgb.DMatrix(x, label=y > 0), 5)
+    with pytest.raises(InputError, match="none of the labels"):
+        tp.stability(raw, x, (y > 0).astype(int), 0.5)
+    wrong = np.mean((raw.predict(data) > 0) != (y > 0))
+    assert tp.stability(raw, x, (y > 0).astype(int), 0.5, output="score", calls=9_000).current_risk == pytest.approx(wrong)
+    counts = xgb.train({"objective": "count:poisson"}, data, 5)
+    result = tp.stability(counts, x, y, 3.0, calls=9_000)
+    assert result.loss == "squared"
+    assert result.current_risk == pytest.approx(np.square(counts.predict(data) - y).mean())
+    with pytest.raises(UnsupportedError, match=r"regressor \(count:poisson\), which has no classes"):
+        tp.stability(counts, x, y, 3.0, classes=[0, 1, 2])
+
+
+def test_lightgbm_boosters_are_what_their_wrappers_are() -> None:
+    lgb = pytest.importorskip("lightgbm")
+    x, y = Tabled.frame, Tabled.good
+    wrapper = lgb.LGBMClassifier(n_estimators=8, num_leaves=4, verbose=-1).fit(x, y)
+    space = tp.Space(movable=["job"])
+    wanted = tp.stability(wrapper, x, y, 0.45, space=space, **PRICES)
+    booster = wrapper.booster_
+    found = tp.stability(booster, x, y, 0.45, space=space, **PRICES)
+    assert found.current_risk == pytest.approx(np.mean(wrapper.predict(x) != y))
+    assert found.value == pytest.approx(wanted.value, rel=1e-9)
+    assert tp.stability(booster, x[["job", "age"]], y, 0.45, space=space, **PRICES).value == found.value
+    assert tp.stability(booster, x, Tabled.words, 0.45, space=space, classes=["no", "yes"], **PRICES).value == found.value
+    numbers = lgb.train({"objective": "regression", "verbose": -1}, lgb.Dataset(x, y), 5)
+    assert tp.stability(numbers, x, y, 0.9, calls=9_000).loss == "squared"
+
+
+def test_boosters_take_polars_frames() -> None:
+    xgb, pl = pytest.importorskip("xgboost"), pytest.importorskip("polars")
+    x, y = cloud()
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1]})
+    model = xgb.XGBClassifier(n_estimators=4).fit(frame, y)
+    found = tp.stability(model.get_booster(), pl.DataFrame({"a": x[:, 0], "b": x[:, 1]}), y, 0.5, calls=9_000)
+    assert found.current_risk == pytest.approx(np.mean(model.predict(frame) != y))
