@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import tippingpoint as tp
+from tippingpoint.cli import main
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
 
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
@@ -199,3 +203,118 @@ def test_boosters_take_polars_frames() -> None:
     model = xgb.XGBClassifier(n_estimators=4).fit(frame, y)
     found = tp.stability(model.get_booster(), pl.DataFrame({"a": x[:, 0], "b": x[:, 1]}), y, 0.5, calls=9_000)
     assert found.current_risk == pytest.approx(np.mean(model.predict(frame) != y))
+
+
+def test_columns_without_names_are_taken_in_their_order_and_it_is_said(tmp_path: Path) -> None:
+    x, y = cloud()
+    frame = pd.DataFrame(x, columns=["debt", "age"])
+    result = tp.stability(([1.0, 0.0], 0.0), frame, y, 0.4)
+    assert any("in the order in which they stand: 'debt', 'age'" in note for note in result.notes)
+    assert not tp.stability(([1.0, 0.0], 0.0), x, y, 0.4).notes
+    array_fitted = LogisticRegression().fit(x, y)
+    assert any("names no columns" in note for note in tp.stability(array_fitted, frame, y, 0.4).notes)
+    assert not tp.stability(LogisticRegression().fit(frame, y), frame, y, 0.4).notes
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"coef": [1.0, 0.0], "features": ["debt", "age"]}))
+    named = tp.load_model(path)
+    assert tp.stability(named, frame[["age", "debt"]], y, 0.4).value == result.value
+    assert not tp.stability(named, frame, y, 0.4).notes
+    with pytest.raises(InputError, match="takes a column 'age', which X does not have; its columns are 'debt', 'wage'"):
+        tp.stability(named, frame.rename(columns={"age": "wage"}), y, 0.4)
+
+
+def test_onnx_with_one_input_says_so_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    x, y = cloud()
+    frame = pd.DataFrame(x, columns=["debt", "age"]).assign(y=y)
+    frame.to_csv(tmp_path / "eval.csv", index=False)
+    graph = skl2onnx.to_onnx(LogisticRegression().fit(x, y), x[:1].astype(np.float32), options={"zipmap": False})
+    (tmp_path / "model.onnx").write_bytes(graph.SerializeToString())
+    command = ["evaluate", "--model", str(tmp_path / "model.onnx"), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
+    assert main([*command, "--risk", "0.4", "--calls", "3000"]) == 0
+    assert "in the order in which they stand: 'debt', 'age'" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_y_of_other_labels_is_matched_or_refused() -> None:
+    x, y = cloud()
+    frame = pd.DataFrame(x, columns=["a", "b"], index=[f"row {i}" for i in range(len(x))])
+    truth, model = pd.Series(y, frame.index), ([1.0, 0.0], 0.0)
+    wanted = tp.stability(model, frame, truth, 0.4)
+    shuffled = truth.sample(frac=1.0, random_state=0)
+    found = tp.stability(model, frame, shuffled, 0.4)
+    assert found.value == wanted.value
+    assert any("y was put in the order of the rows of X" in note for note in found.notes)
+    weight = pd.Series(np.linspace(1.0, 2.0, len(x)), frame.index)
+    weighted = tp.stability(model, frame, truth, 0.4, sample_weight=weight).value
+    assert tp.stability(model, frame, truth, 0.4, sample_weight=weight[::-1]).value == weighted
+    for other in (truth.reset_index(drop=True), truth.rename(lambda label: label + "!")):
+        with pytest.raises(InputError, match=r"the index of y is not that of X: row 0 is 'row 0' in X .*y\.to_numpy\(\)"):
+            tp.stability(model, frame, other, 0.4)
+    renumbered = frame.sample(frac=1.0, random_state=1).reset_index(drop=True)
+    with pytest.raises(InputError, match="the index of y is not that of X"):
+        tp.stability(model, renumbered, pd.Series(y).sample(frac=1.0, random_state=2), 0.4)
+    with pytest.raises(InputError, match="the index of sample_weight"):
+        tp.stability(model, frame, truth, 0.4, sample_weight=pd.Series(weight.to_numpy()))
+    assert tp.stability(model, frame, truth.to_numpy(), 0.4).value == wanted.value
+
+
+def test_rows_of_a_repeated_index_are_positions() -> None:
+    x, y = cloud()
+    frame = pd.DataFrame(x, columns=["a", "b"], index=[7] * len(x))
+    result = tp.stability(([1.0, 0.0], 0.0), frame, pd.Series(y, frame.index), 0.4)
+    assert set(result.sensitive["row"]) == set(range(len(x)))
+    assert any("the index of X holds 7 more than once" in note for note in result.notes)
+
+
+def trained_on_categories(kind: str, path: Path) -> tuple[str, Any]:
+    """A model of text and of numbers as categories, saved; and the model."""
+    x = Tabled.frame.assign(zone=pd.Categorical(np.random.default_rng(3).choice([10, 20, 30], len(Tabled.frame))))
+    y = Tabled.good ^ (x["zone"] == 30).astype(int)
+    if kind == "xgboost":
+        xgb = pytest.importorskip("xgboost")
+        model = xgb.XGBClassifier(n_estimators=12, enable_categorical=True, max_cat_to_onehot=1).fit(x, y)
+        model.save_model(path / "model.json")
+        return "model.json", model
+    if kind == "lightgbm":
+        lgb = pytest.importorskip("lightgbm")
+        model = lgb.LGBMClassifier(n_estimators=12, verbose=-1, min_child_samples=5).fit(x, y)
+        model.booster_.save_model(path / "model.txt")
+        return "model.txt", model
+    skops = pytest.importorskip("skops.io")
+    model = HistGradientBoostingClassifier(max_iter=12).fit(x, y)
+    skops.dump(model, path / "model.skops")
+    return "model.skops", model
+
+
+@pytest.mark.parametrize("kind", ["xgboost", "lightgbm", "histograms"])
+def test_categories_of_a_csv_are_those_of_the_training(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, model = trained_on_categories(kind, tmp_path)
+    x = Tabled.frame.assign(zone=pd.Categorical(np.random.default_rng(4).choice([10, 20, 30], len(Tabled.frame))))[40:]
+    x = x[(x["zone"] != 10) & (x["job"] != "clerk")]  # so that codes by the file alone would be others
+    y = Tabled.good[x.index]
+    x.assign(y=y).to_csv(tmp_path / "eval.csv", index=False)
+    command = ["evaluate", "--model", str(tmp_path / name), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
+    if kind == "histograms":
+        command += ["--trust"]
+    (tmp_path / "space.toml").write_text("frozen = ['age']\n")
+    code = main([*command, "--risk", "0.9", "--space", str(tmp_path / "space.toml"), "--json", str(tmp_path / "out.json")])
+    assert code == 0, capsys.readouterr().err
+    found = json.loads((tmp_path / "out.json").read_text())
+    wanted = tp.stability(model, x, y, 0.9, space=tp.Space(frozen=["age"]))
+    assert found["current_risk"] == pytest.approx(np.mean(model.predict(x) != y))
+    assert found["value"] == pytest.approx(wanted.value, rel=1e-6)
+    assert found["exact"]
+    assert {"job", "zone"} <= {*wanted.sensitive.columns}
+    assert set(wanted.sensitive["zone"].dropna()) <= {10, 20, 30}
+
+
+def test_an_error_of_compiled_code_ends_where_its_stack_begins() -> None:
+    def failing(rows: Any) -> Any:
+        raise ValueError("[04:17:27] /workspace/src/data.cc:12: Check failed: no category q.\nStack trace:\n  [bt] (0) lib")
+
+    x, y = cloud()
+    with pytest.raises(ModelError) as caught:
+        tp.stability(failing, x, y, 0.4)
+    assert "(Check failed: no category q)" in str(caught.value)
+    assert "Stack" not in str(caught.value)
+    assert "/workspace" not in str(caught.value)

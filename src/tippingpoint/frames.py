@@ -37,7 +37,7 @@ class Features:
     columns
         What each holds; called `x0, x1, …` for an array.
     index
-        Label of each row: a pandas index, otherwise the position.
+        Label of each row: a pandas index that names every row once, otherwise the position.
     backend
         Kind of frame that results come back in.
     native
@@ -248,7 +248,7 @@ def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) 
         raise _repeated_column("X", names)
     x = np.empty(frame.shape)
     backend = frame.implementation.value
-    index = data.index if backend == "pandas" else range(len(x))
+    index = data.index if backend == "pandas" and data.index.is_unique else range(len(x))
     columns = []
     for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True)):
         try:

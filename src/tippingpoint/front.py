@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from tippingpoint.alignment import in_rows_of, repeated_labels
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, listed
 from tippingpoint.frames import Features, base_weights, read_features, read_vector
 from tippingpoint.losses import Loss
 from tippingpoint.models.judging import COUNTED, Judgement, encoded_by, judge
+from tippingpoint.models.positions import by_position
 from tippingpoint.prices import resolve_prices
 from tippingpoint.profiles import Profile
 from tippingpoint.progress import progress_bar
@@ -52,7 +54,8 @@ def profile(
         Evaluation data, one row a sample: NumPy, pandas, polars, with columns of numbers, booleans, text or categories; for a
         module also a float tensor of any shape. Values may be missing where the model can do with that; they stay so.
     y
-        Labels of any type, or targets.
+        Labels of any type, or targets. A pandas series is matched by its index to X where both have labels (a note says so),
+        and refused where they differ; so are weights.
     loss
         What to judge by: zero_one, hinge, squared_hinge, logistic (or cross_entropy) for classifiers; squared, absolute,
         pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or squared. Also a function
@@ -361,6 +364,9 @@ def _prepared(
     if not isinstance(space, (Space, type(None))):
         raise InputError(f"space={space!r} must be a tippingpoint.Space, as Space(frozen=['sex']).")
     chosen = space or Space()
+    y, reordered = in_rows_of(data, y, "y")
+    sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
+    notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))
     known = encoded_by(model, getattr(data, "columns", ()))
     categories = chosen.read_as(known, data)
     features = read_features(data, categories)
@@ -373,7 +379,8 @@ def _prepared(
         features, base = features.take(rows), base[rows]
     of_all = {name: value for name, value in search.items() if name not in COUNTED}
     judgement = judge(model, features, y, loss, of_all, {name: search[name] for name in COUNTED if name in search})
-    return Case(judgement, in_units(domain, features, base, scale), features, base, witness)
+    told = tuple(note for note in notes if note is not None)
+    return Case(judgement, in_units(domain, features, base, scale), features, base, witness, told)
 
 
 def _sorted_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from tippingpoint.cli.parsing import Parser, count, number, seed, words
-from tippingpoint.models.answers import OUTPUTS
 from tippingpoint.models.files.base import RISK
+from tippingpoint.models.returned import OUTPUTS
 from tippingpoint.prices import BUDGET
 
 METHODS = ("path", "exact", "paper")

@@ -27,7 +27,7 @@ class NativeCategories:
     by_column
         The categories, in the order of their codes.
     typed
-        Columns that it takes as pandas' categories only: text would be refused, and numbers be read as codes.
+        Columns that it takes as pandas' categories of these values: text would be refused, numbers be read as codes.
     nameless
         Columns of categories of which it knows the codes only.
     """
@@ -39,16 +39,21 @@ class NativeCategories:
 
 def native_categories(model: Any, names: Sequence[str]) -> NativeCategories:
     """The categories that a single model knows; `names` are those of the data, for a model that has none."""
-    model = getattr(model, "source", model)  # out of a file (`models.files.boosters`)
-    if _is(model, "xgboost", "XGBModel"):
-        model = model.get_booster()
-    if _is(model, "lightgbm", "LGBMModel"):
-        model = model.booster_
-    if _is(model, "xgboost", "Booster"):
-        return _of_xgboost(model, names)
-    if _is(model, "lightgbm", "Booster"):
-        return _of_lightgbm(model, names)
-    return _of_histograms(model, names)
+    booster = booster_in(model)
+    if booster is None:
+        return _of_histograms(model, names)
+    return _of_xgboost(booster, names) if _is(booster, "xgboost", "Booster") else _of_lightgbm(booster, names)
+
+
+def booster_in(model: Any) -> Any:
+    """The booster behind a fitted estimator of XGBoost or LightGBM, or out of a file; None where there is none."""
+    model = getattr(model, "source", model)  # as `models.files.boosters` wraps them
+    if is_booster(model):
+        return model
+    wrapped = _is(model, "xgboost", "XGBModel") or _is(model, "lightgbm", "LGBMModel")
+    if not wrapped or not model.__sklearn_is_fitted__():
+        return None
+    return model.get_booster() if hasattr(model, "get_booster") else model.booster_
 
 
 def booster_names(booster: Any) -> tuple[str, ...] | None:
@@ -158,7 +163,7 @@ def lightgbm_header(booster: Any) -> dict[str, str]:
 
 
 def _of_histograms(model: Any, names: Sequence[str]) -> NativeCategories:
-    """HistGradientBoosting has an encoder of its own in front, which knows the values and takes any type."""
+    """HistGradientBoosting has an encoder of its own in front, which compares values: text has to be text."""
     chosen, inner = getattr(model, "is_categorical_", None), getattr(model, "_preprocessor", None)
     if chosen is None or inner is None or not hasattr(inner, "named_transformers_"):
         return NativeCategories()
@@ -167,4 +172,5 @@ def _of_histograms(model: Any, names: Sequence[str]) -> NativeCategories:
     known = getattr(inner.named_transformers_.get("encoder"), "categories_", ())
     if len(known) != len(columns) or len(named) != len(chosen):
         return NativeCategories()
-    return NativeCategories({named[j]: tuple(plain(values)) for j, values in zip(columns, known, strict=True)})
+    values = {named[j]: tuple(plain(each)) for j, each in zip(columns, known, strict=True)}
+    return NativeCategories(values, frozenset(name for name, each in values.items() if any(isinstance(v, str) for v in each)))
