@@ -212,6 +212,7 @@ def test_columns_without_names_are_taken_in_their_order_and_it_is_said(tmp_path:
     assert any("in the order in which they stand: 'debt', 'age'" in note for note in result.notes)
     assert not tp.stability(([1.0, 0.0], 0.0), x, y, 0.4).notes
     array_fitted = LogisticRegression().fit(x, y)
+    assert "note: the model names no columns" in str(tp.feature_stability(array_fitted, frame, y, 0.4))
     assert any("names no columns" in note for note in tp.stability(array_fitted, frame, y, 0.4).notes)
     assert not tp.stability(LogisticRegression().fit(frame, y), frame, y, 0.4).notes
     path = tmp_path / "model.json"
@@ -306,6 +307,15 @@ def test_categories_of_a_csv_are_those_of_the_training(kind: str, tmp_path: Path
     assert found["exact"]
     assert {"job", "zone"} <= {*wanted.sensitive.columns}
     assert set(wanted.sensitive["zone"].dropna()) <= {10, 20, 30}
+
+
+def test_a_category_that_xgboost_never_saw_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, _ = trained_on_categories("xgboost", tmp_path)
+    jobs = [*Tabled.frame["job"].astype(str)[:-1], "pilot"]
+    Tabled.frame.assign(zone=10, job=jobs, y=Tabled.good).to_csv(tmp_path / "eval.csv", index=False)
+    command = ["evaluate", "--model", str(tmp_path / name), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
+    assert main([*command, "--risk", "0.9"]) == 2
+    assert "X[239, 'job']='pilot' is none of its categories, 'clerk', 'cook', 'judge'" in capsys.readouterr().err
 
 
 def test_an_error_of_compiled_code_ends_where_its_stack_begins() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tippingpoint.columns import is_missing, plain
 from tippingpoint.errors import InputError
+from tippingpoint.frames import unknown_category
 
 UNNAMED = "Column_{}"
 """What LightGBM calls columns that had no names."""
@@ -30,11 +31,14 @@ class NativeCategories:
         Columns that it takes as pandas' categories of these values: text would be refused, numbers be read as codes.
     nameless
         Columns of categories of which it knows the codes only.
+    closed
+        Whether it fails on values that it does not know; others take them as missing.
     """
 
     by_column: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     typed: frozenset[str] = frozenset()
     nameless: frozenset[str] = frozenset()
+    closed: bool = False
 
 
 def native_categories(model: Any, names: Sequence[str]) -> NativeCategories:
@@ -72,7 +76,7 @@ def is_booster(model: Any) -> bool:
 def as_trained(data: Any, known: NativeCategories) -> Any:
     """A pandas frame whose columns of categories are of the type, and hold the values, that a model was trained on.
 
-    Values that the model does not know stay, as categories after those that it knows: what becomes of them is its own affair.
+    Values that the model does not know stay, as categories after those that it knows, if it takes them at all.
     """
     import pandas as pd
 
@@ -83,20 +87,23 @@ def as_trained(data: Any, known: NativeCategories) -> Any:
                 " XGBoost (3.1 or later), or give the codes."
             )
     made = {
-        name: _categorical(data[name], known.by_column[name])
+        name: _categorical(data[name], known.by_column[name], closed=known.closed)
         for name in known.typed.intersection(map(str, data.columns))
         if not isinstance(data[name].dtype, pd.CategoricalDtype)
     }
     return data.assign(**made) if made else data
 
 
-def _categorical(column: Any, values: Sequence[Any]) -> Any:
+def _categorical(column: Any, values: Sequence[Any], *, closed: bool) -> Any:
     """A column as categories: those of the model, and any others of the data after them."""
     import pandas as pd
 
     written = {str(value): value for value in values}
     held = {value: _meant(value, values, written) for value in plain(column.unique())}
     others = [value for value in dict.fromkeys(held.values()) if value not in set(values)]
+    if others and closed:
+        row = next(row for row, value in column.items() if held.get(value) == others[0])
+        raise unknown_category(row, str(column.name), others[0], values)
     meant = [None if is_missing(value) else held[value] for value in column.tolist()]
     return pd.Series(pd.Categorical(meant, categories=[*values, *others]), index=column.index)
 
@@ -126,7 +133,7 @@ def _of_xgboost(booster: Any, names: Sequence[str]) -> NativeCategories:
     encoded = stored.get("gbtree", stored).get("model", {}).get("cats", {}).get("enc", [])
     values = {named[j]: _texts(encoded[j]) for j in columns if len(encoded) == len(kinds)}
     values = {name: known for name, known in values.items() if known}
-    return NativeCategories(values, frozenset(values), frozenset(named[j] for j in columns) - frozenset(values))
+    return NativeCategories(values, frozenset(values), frozenset(named[j] for j in columns) - frozenset(values), closed=True)
 
 
 def _texts(encoded: Mapping[str, Any]) -> tuple[Any, ...]:
