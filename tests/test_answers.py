@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import tippingpoint as tp
 from tippingpoint.cli import main
@@ -328,3 +333,120 @@ def test_an_error_of_compiled_code_ends_where_its_stack_begins() -> None:
     assert "(Check failed: no category q)" in str(caught.value)
     assert "Stack" not in str(caught.value)
     assert "/workspace" not in str(caught.value)
+
+
+def gapped(rows: int = 60) -> tuple[pd.DataFrame, Any]:
+    """Hours of work, as pandas has whole numbers with gaps, a trade, and whether the loan was repaid."""
+    rng = np.random.default_rng(5)
+    hours = rng.integers(30, 50, rows).astype(float)
+    trade = rng.choice(["cook", "clerk", "judge"], rows).astype(object)
+    good = (hours + 6 * (trade == "judge") + rng.normal(0, 3, rows) > 41).astype(int)
+    hours[::9], trade[4::11] = np.nan, np.nan
+    return pd.DataFrame({"hours": hours, "trade": trade}), good
+
+
+def imputing(frame: pd.DataFrame, y: Any) -> Any:
+    """A linear model behind imputers that say what was missing."""
+    words = make_pipeline(SimpleImputer(strategy="constant", fill_value="none"), OneHotEncoder(handle_unknown="ignore"))
+    columns = make_column_transformer((SimpleImputer(add_indicator=True), ["hours"]), (words, ["trade"]))
+    return make_pipeline(columns, LogisticRegression(C=10.0, max_iter=2000)).fit(frame, y)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Int64"])
+def test_whole_numbers_with_gaps_stay_whole(dtype: str) -> None:
+    frame, y = gapped()
+    frame = frame.astype({"hours": dtype})
+    space = tp.Space.infer(frame)
+    assert space.kind["hours"] == "integer"
+    model = imputing(gapped()[0], y)
+    for judged in (model, HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=3).fit(frame[["hours"]], y)):
+        used = frame if judged is model else frame[["hours"]]
+        result = tp.stability(judged, used, y, 0.5, space=tp.Space.infer(used), scale="std")
+        hours = pd.to_numeric(result.sensitive["hours"]).dropna().astype(float)
+        assert result.moved_share > 0.0
+        assert (hours == hours.round()).all()
+        assert result.sensitive["hours"].isna().any()
+
+
+def least_costs(model: Any, frame: pd.DataFrame, y: Any, missing: dict[str, float]) -> Any:
+    """The cheapest error of every row, by trying every place there is."""
+    hours = [float(h) for h in range(30, 50)]
+    places = list(itertools.product([*hours, np.nan], ["clerk", "cook", "judge", np.nan]))
+    grid = pd.DataFrame(places, columns=["hours", "trade"])
+    says = model.predict(grid)
+    found = []
+    held: list[tuple[Any, Any]] = list(frame.itertuples(index=False, name=None))
+    for (h, t), label in zip(held, y, strict=True):
+        costs = []
+        for (to_h, to_t), said in zip(places, says, strict=True):
+            if said == label or (pd.isna(h) and not pd.isna(to_h)) or (pd.isna(t) and not pd.isna(to_t)):
+                continue
+            far = 0.0 if pd.isna(h) else missing.get("hours", np.inf) if pd.isna(to_h) else 0.25 * (to_h - h) ** 2
+            switch = 0.0 if pd.isna(t) or to_t == t else missing.get("trade", np.inf) if pd.isna(to_t) else 1.0
+            costs.append(far + switch)
+        found.append(min(costs, default=np.inf))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("missing", [{}, {"hours": 0.4}, {"trade": 0.3}, {"hours": 0.7, "trade": 0.6}], ids=str)
+@pytest.mark.parametrize("boxed", [False, True], ids=["closed form", "asked"])
+def test_going_missing_has_its_price_and_no_other(missing: dict[str, float], boxed: bool) -> None:  # noqa: FBT001
+    frame, y = gapped()
+    linear = imputing(frame, y)
+    model = linear.decision_function if boxed else linear
+    space = tp.Space.infer(frame, price={"hours": 1.0}, missing=missing, lower={"hours": 30}, upper={"hours": 49})
+    # Half-hours of two: the scale is of the hours, not of what it costs to go missing.
+    result = tp.stability(model, frame, y, 0.6, space=space, scale={"hours": 2.0}, theta1=1.0, theta2=float("inf"))
+    costs = np.sort(least_costs(linear, frame, y, missing))
+    count = 0.6 * len(y)
+    whole = int(count)
+    wanted = (costs[:whole].sum() + (count - whole) * costs[min(whole, len(costs) - 1)]) / len(y)
+    assert result.exact
+    assert result.value == pytest.approx(wanted, rel=1e-6)
+    shown = result.sensitive
+    moved = shown[shown["cost"] > 0.0]
+    assert set(linear.predict(moved[["hours", "trade"]]) == y[moved["row"]]) == {False}
+    for name in ("hours", "trade"):
+        gone = moved[name].isna() & frame[name].notna().to_numpy()[moved["row"]]
+        assert not gone.any() or name in missing
+    if missing == {"hours": 0.4}:
+        assert (moved["hours"].isna() & frame["hours"].notna().to_numpy()[moved["row"]]).any()
+
+
+def test_numbers_that_slide_may_go_missing_in_a_black_box_only() -> None:
+    frame, y = gapped()
+    model = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=3).fit(frame[["hours"]], y)
+    hours = frame[["hours"]]
+    without = tp.stability(model, hours, y, 0.5, theta2=float("inf"), theta1=1.0)
+    result = tp.stability(model, hours, y, 0.5, space=tp.Space(missing={"hours": 1e-3}), theta2=float("inf"), theta1=1.0)
+    assert result.exact
+    assert result.value < without.value
+    boxed = tp.Space(missing={"hours": 1e-3})
+    function = tp.stability(model.decision_function, hours, y, 0.5, space=boxed, theta1=1.0, theta2=float("inf"))
+    assert result.value <= function.value * (1.0 + 1e-9)
+    assert function.value < without.value
+    with pytest.raises(UnsupportedError, match=r"missing\['hours'\]: of a linear model, .* make it 'integer'"):
+        tp.stability(imputing(frame, y), frame, y, 0.5, space=boxed)
+    with pytest.raises(InputError, match=r"missing\['hours'\]: the model takes no missing values"):
+        tp.stability(
+            ([1.0], -40.0), hours.fillna(40.0), y, 0.5, space=tp.Space(kind={"hours": "integer"}, missing={"hours": 1.0})
+        )
+    with pytest.raises(InputError, match=r"missing\['hours'\]=0 must be a positive number"):
+        tp.stability(model, hours, y, 0.5, space=tp.Space(missing={"hours": 0}))
+    assert "hours    integer  30 to 49  1, missing 2" in str(tp.Space.infer(hours, missing={"hours": 2}))
+
+
+def test_a_space_file_says_what_may_go_missing(tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io")
+    frame, y = gapped()
+    model = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=3).fit(frame[["hours"]], y)
+    skops.dump(model, tmp_path / "model.skops")
+    frame[["hours"]].assign(y=y).to_csv(tmp_path / "eval.csv", index=False)
+    (tmp_path / "space.toml").write_text("infer = true\n[missing]\nhours = 0.001\n")
+    command = ["evaluate", "--model", str(tmp_path / "model.skops"), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
+    command += ["--risk", "0.5", "--space", str(tmp_path / "space.toml"), "--trust"]
+    assert main([*command, "--json", str(tmp_path / "out.json"), "--sensitive", str(tmp_path / "q.csv")]) == 0
+    wanted = tp.stability(model, frame[["hours"]], y, 0.5, space=tp.Space.infer(frame[["hours"]], missing={"hours": 0.001}))
+    assert json.loads((tmp_path / "out.json").read_text())["value"] == pytest.approx(wanted.value)
+    held = pd.read_csv(tmp_path / "q.csv")["hours"].dropna()
+    assert (held == held.round()).all()

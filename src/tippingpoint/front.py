@@ -373,12 +373,14 @@ def _prepared(
     witness = Witness(data, categories, features)
     base = base_weights(sample_weight, len(features.x))
     domain = chosen.resolve(features, base, known)
+    features = replace(features, vanishing=frozenset(features.names.index(name) for name in domain.vanishing))
     rows = np.flatnonzero(base)
     if len(rows) < len(base):
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
     of_all = {name: value for name, value in search.items() if name not in COUNTED}
     judgement = judge(model, features, y, loss, of_all, {name: search[name] for name in COUNTED if name in search})
+    judgement.check_missing(domain)
     told = tuple(note for note in notes if note is not None)
     return Case(judgement, in_units(domain, features, base, scale), features, base, witness, told)
 

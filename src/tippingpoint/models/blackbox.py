@@ -113,6 +113,9 @@ class BlackBoxJudgement(Judgement):
             options.progress,
         )
 
+    def check_missing(self, domain: Domain) -> None:
+        """Whatever it makes of what is missing, it can be asked."""
+
     def oracle(self, domain: Domain) -> Oracle:
         breaks = breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
         try:

@@ -159,6 +159,11 @@ def _holds(column: FloatArray, value: float) -> BoolArray:
 def _check_unheld(features: Features, j: int, value: float) -> None:
     """Refuse data in which a value stands of which the pipeline makes nothing."""
     held = np.flatnonzero(_holds(features.x[:, j], value))
+    if not len(held) and np.isnan(value):
+        raise InputError(
+            f"missing[{features.names[j]!r}]: the model does not impute it; leave it out of the space, or impute it in the"
+            " pipeline."
+        )
     if len(held):
         column, row = features.columns[j], features.index[int(held[0])]
         told = f"X[{row!r}, {column.name!r}]"

@@ -50,6 +50,14 @@ class Judgement(ABC):
     def oracle(self, domain: Domain) -> Oracle:
         """Who finds best responses in a feature space."""
 
+    def check_missing(self, domain: Domain) -> None:
+        """Refuse features that may go missing, where the model cannot be asked about that."""
+        if domain.vanishing:
+            raise UnsupportedError(
+                f"missing[{domain.vanishing[0]!r}]: a model of this kind takes no missing values; leave it out of the space, or"
+                " wrap the model in a function that takes them."
+            )
+
     def shared(self, parts: int) -> Judgement:
         """The same with a part of what may be spent on a search, for each of so many questions."""
         return self
@@ -164,6 +172,14 @@ class LinearJudgement(Judgement):
         self._loss = loss
         self._target = self._targets(y) if loss.task == "regression" else None
         self._index = self._labels(y) if loss.task == "classification" else None
+
+    def check_missing(self, domain: Domain) -> None:
+        if domain.missing:
+            name = domain.names[next(iter(domain.missing))]
+            raise UnsupportedError(
+                f"missing[{name!r}]: of a linear model, a number that moves freely and may go missing has no closed form; make"
+                " it 'integer' within bounds, or pass the model as a function (lambda X: model.predict(X)), which is searched."
+            )
 
     def oracle(self, domain: Domain) -> Oracle:
         x, (first, *others) = self._features.x, self._linear.scores
