@@ -262,6 +262,9 @@ def test_a_y_of_other_labels_is_matched_or_refused() -> None:
     with pytest.raises(InputError, match="the index of sample_weight"):
         tp.stability(model, frame, truth, 0.4, sample_weight=pd.Series(weight.to_numpy()))
     assert tp.stability(model, frame, truth.to_numpy(), 0.4).value == wanted.value
+    assert not any("order of the rows" in note for note in wanted.notes)
+    of_categories = pd.Series(y, pd.CategoricalIndex(frame.index))
+    assert tp.stability(model, frame, of_categories, 0.4).value == wanted.value
 
 
 def test_rows_of_a_repeated_index_are_positions() -> None:
@@ -371,7 +374,7 @@ def test_whole_numbers_with_gaps_stay_whole(dtype: str) -> None:
 def least_costs(model: Any, frame: pd.DataFrame, y: Any, missing: dict[str, float]) -> Any:
     """The cheapest error of every row, by trying every place there is."""
     hours = [float(h) for h in range(30, 50)]
-    places = list(itertools.product([*hours, np.nan], ["clerk", "cook", "judge", np.nan]))
+    places: list[tuple[Any, Any]] = list(itertools.product([*hours, np.nan], ["clerk", "cook", "judge", np.nan]))
     grid = pd.DataFrame(places, columns=["hours", "trade"])
     says = model.predict(grid)
     found = []

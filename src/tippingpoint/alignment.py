@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tippingpoint.errors import InputError
 
 
@@ -30,11 +28,14 @@ def in_rows_of(data: Any, values: Any, name: str) -> tuple[Any, str | None]:
     rows, own = getattr(data, "index", None), getattr(values, "index", None)
     if not (isinstance(rows, pd.Index) and isinstance(own, pd.Index)) or len(rows) != len(own) or rows.equals(own):
         return values, None
+    differ = [at for at, (mine, its) in enumerate(zip(rows.tolist(), own.tolist(), strict=True)) if mine != its]
+    if not differ:
+        return values, None
     fresh = any(labels.equals(pd.RangeIndex(len(labels))) for labels in (rows, own))
-    if fresh or not (rows.is_unique and own.is_unique) or len(rows.difference(own)):
-        at = int(np.flatnonzero([a != b for a, b in zip(rows, own, strict=True)])[0])
+    if fresh or not (rows.is_unique and own.is_unique) or set(rows.tolist()) != set(own.tolist()):
+        mine, its = rows.tolist()[differ[0]], own.tolist()[differ[0]]
         raise InputError(
-            f"the index of {name} is not that of X: row {at} is {rows[at]!r} in X and {own[at]!r} in {name}; pass"
+            f"the index of {name} is not that of X: row {differ[0]} is {mine!r} in X and {its!r} in {name}; pass"
             f" {name}.loc[X.index] to go by labels, or {name}.to_numpy() if both are in the same order."
         )
-    return values.loc[rows], f"{name} was put in the order of the rows of X, by the labels of its index"
+    return values.iloc[own.get_indexer(rows)], f"{name} was put in the order of the rows of X, by the labels of its index"
