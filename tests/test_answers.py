@@ -225,6 +225,9 @@ def test_columns_without_names_are_taken_in_their_order_and_it_is_said(tmp_path:
     named = tp.load_model(path)
     assert tp.stability(named, frame[["age", "debt"]], y, 0.4).value == result.value
     assert not tp.stability(named, frame, y, 0.4).notes
+    assert not tp.stability(tp.LinearModel.of([1.0, 0.0], features=["debt", "age"]), frame, y, 0.4).notes
+    with pytest.raises(InputError, match="must list 2 different names"):
+        tp.LinearModel.of([1.0, 0.0], features=["debt", "debt"])
     with pytest.raises(InputError, match="takes a column 'age', which X does not have; its columns are 'debt', 'wage'"):
         tp.stability(named, frame.rename(columns={"age": "wage"}), y, 0.4)
 

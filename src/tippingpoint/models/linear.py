@@ -57,8 +57,10 @@ class LinearModel:
     features: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, coef: Any, intercept: Any = 0.0, classes: Sequence[Any] | None = None) -> LinearModel:
-        """A model from plain numbers."""
+    def of(
+        cls, coef: Any, intercept: Any = 0.0, classes: Sequence[Any] | None = None, features: Sequence[str] | None = None
+    ) -> LinearModel:
+        """A model from plain numbers; `features` names the columns, one for each coefficient."""
         try:
             beta = np.atleast_2d(np.asarray(coef, dtype=float))
             bias = np.atleast_1d(np.asarray(intercept, dtype=float))
@@ -76,7 +78,10 @@ class LinearModel:
             raise InputError(
                 f"classes has {len(labels)} labels but the model has {len(beta)} score(s); give one for each class."
             )
-        return cls(beta, np.broadcast_to(bias, (len(beta),)), labels)
+        names = None if features is None else tuple(map(str, features))
+        if names is not None and not len(set(names)) == len(names) == beta.shape[1]:
+            raise InputError(f"features={features!r} must list {beta.shape[1]} different names, one for each coefficient.")
+        return cls(beta, np.broadcast_to(bias, (len(beta),)), labels, features=names)
 
     @cached_property
     def scores(self) -> tuple[Score, ...]:
