@@ -456,3 +456,13 @@ def test_a_space_file_says_what_may_go_missing(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out.json").read_text())["value"] == pytest.approx(wanted.value)
     held = pd.read_csv(tmp_path / "q.csv")["hours"].dropna()
     assert (held == held.round()).all()
+
+
+def test_rows_with_gaps_are_searched_as_well_as_others() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 5))
+    y = (x @ [1.0, 0.8, 0.6, 0.4, 0.2] + 0.3 * rng.normal(size=120) > 0.0).astype(int)
+    x[rng.random(x.shape) < 0.15] = np.nan
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(x, y)
+    exact = tp.stability(model, x, y, 0.5, **PRICES).value
+    assert exact <= tp.stability(model.decision_function, x, y, 0.5, calls=36_000, **PRICES).value <= 1.01 * exact
