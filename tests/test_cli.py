@@ -125,7 +125,7 @@ def test_evaluate_of_a_table_prints_what_python_prints(place: Path) -> None:
 def test_evaluate_of_a_linear_model_prints_what_python_prints(place: Path) -> None:
     data = patients()
     shown = succeed(*LINEAR, "--risk", "0.4", "--theta1", "1", "--theta2", "0.25", cwd=place)
-    model = tp.LinearModel.of(*COEF, classes=["healthy", "ill"])
+    model = tp.LinearModel.of(*COEF, classes=["healthy", "ill"], features=["age", "dose"])
     assert shown.strip() == str(tp.stability(model, data[["age", "dose"]], data["y"], 0.4, theta1=1.0, theta2=0.25))
 
 

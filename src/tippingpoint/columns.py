@@ -31,7 +31,7 @@ class Column:
     ordered
         Whether its own type says that the categories have an order.
     gap
-        What stands where a category is missing: None, NaN.
+        What stands where a category is missing: None, NaN; that of pandas where none is.
     like
         An empty column of the user's frame, whose type what is decoded takes on; None for an array.
     """
@@ -52,7 +52,7 @@ class Column:
         """One value, for reading."""
         if self.holds == "category":
             return "missing" if math.isnan(number) else str(self.categories[int(number)])
-        return f"{number:g}"
+        return "missing" if math.isnan(number) else f"{number:g}"
 
     def _plain(self, numbers: FloatArray) -> np.ndarray[Any, Any]:
         if self.holds == "category":
@@ -172,6 +172,8 @@ def _typed_pandas(values: np.ndarray[Any, Any], dtype: Any) -> Any:
         new = [value for value in pd.unique(values) if not is_missing(value) and value not in dtype.categories]
         if new:
             dtype = pd.CategoricalDtype([*dtype.categories, *new], dtype.ordered)
+    if values.dtype.kind == "f" and isinstance(dtype, np.dtype) and dtype.kind in "biu" and np.isnan(values).any():
+        return values  # a type without a word for what is missing: pandas would make True of it
     try:
         made = pd.Series(values, dtype=dtype)
     except (TypeError, ValueError):  # such as nothing, where the type has no word for it

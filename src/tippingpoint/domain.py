@@ -52,6 +52,16 @@ class Menu:
         """Whether the cost is a squared distance, which has a unit, or the price of a switch, which has none."""
         return self.axis is not None
 
+    @property
+    def gap(self) -> BoolArray:
+        """Which option is missing; at most one."""
+        return np.asarray(np.isnan(self.values).any(axis=1))
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether a value may go missing."""
+        return bool(np.isfinite(self.cost[~self.gap][:, self.gap]).any())
+
     def along(self, x: FloatArray) -> FloatArray:
         """Where every row of `x` lies on the axis."""
         return np.asarray(self.axis, dtype=float)[self.options(x)]
@@ -93,6 +103,8 @@ class Domain:
         Zero, or the step of a whole number with too many values for a menu.
     menus
         The features of finitely many values that may move.
+    missing
+        By column that moves freely: what it costs to go missing, where it may. A menu has an option for that instead.
     groups
         Features that may be asked about together, by name.
     unit
@@ -106,6 +118,7 @@ class Domain:
     direction: FloatArray
     step: FloatArray
     menus: tuple[Menu, ...] = ()
+    missing: Mapping[int, float] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unit: str = "feature units"
 
@@ -121,9 +134,14 @@ class Domain:
         return tuple(sorted(where, key=where.__getitem__))
 
     @property
+    def vanishing(self) -> tuple[str, ...]:
+        """Features that may go missing."""
+        return (*(self.names[j] for j in self.missing), *(menu.name for menu in self.menus if menu.vanishes))
+
+    @property
     def mixed(self) -> bool:
         """Whether anything moves by jumps."""
-        return bool(self.menus) or bool((self.step[self.free] > 0.0).any())
+        return bool(self.menus) or bool(self.missing) or bool((self.step[self.free] > 0.0).any())
 
     @property
     def bounded(self) -> BoolArray:
@@ -143,7 +161,8 @@ class Domain:
         chosen = set(features)
         stays = np.array([name not in chosen for name in self.names])
         menus = tuple(menu for menu in self.menus if menu.name in chosen)
-        return replace(self, price=np.where(stays, math.inf, self.price), menus=menus)
+        missing = {j: price for j, price in self.missing.items() if not stays[j]}
+        return replace(self, price=np.where(stays, math.inf, self.price), menus=menus, missing=missing)
 
     def bounds(self, x: FloatArray, columns: IntArray) -> Bounds:
         """The least and the largest value of these columns for every row of `x`; what is missing stays."""
@@ -176,19 +195,25 @@ class Domain:
             if not menu.metric:
                 menus.append(menu)
             elif wide > 0.0:
-                menus.append(replace(menu, cost=menu.cost / wide**2))
-        return replace(self, price=price, menus=tuple(menus), unit=unit)
+                # What is missing has no distance to anything: that price is as it was said.
+                menus.append(replace(menu, cost=np.where(menu.gap, menu.cost, menu.cost / wide**2)))
+        missing = {j: cost for j, cost in self.missing.items() if np.isfinite(price[j])}
+        return replace(self, price=price, menus=tuple(menus), missing=missing, unit=unit)
 
     def distance(self, x: FloatArray, z: FloatArray) -> FloatArray:
         """`d(z, x)` of every pair of rows; infinite where `z` is no place for `x`."""
         free, steps = self.free, self.step[self.free]
-        moved = np.where(np.isnan(x[:, free]), 0.0, z[:, free] - x[:, free])
+        moved = np.where(np.isnan(x[:, free]) | np.isnan(z[:, free]), 0.0, z[:, free] - x[:, free])
         low, high = self.bounds(x, free)
         counts = moved / np.where(steps > 0.0, steps, math.inf)
         legal = ~((z[:, free] < low) | (z[:, free] > high)).any(axis=1)
         legal &= (np.abs(counts - np.round(counts)) <= WHOLE).all(axis=1)
-        legal &= (np.isnan(x) == np.isnan(z)).all(axis=1)
         cost = combine(np.square(moved), self.price[free])
+        before, after = np.isnan(x[:, free]), np.isnan(z[:, free])
+        legal &= ~(before & ~after).any(axis=1)
+        if (after & ~before).any():
+            prices = np.array([self.missing.get(int(j), math.inf) for j in free])
+            cost = cost + np.where(after & ~before, prices, 0.0).sum(axis=1)
         still = ~np.isin(np.arange(len(self.names)), free)
         for menu in self.menus:
             still[menu.columns] = False

@@ -111,7 +111,8 @@ class Places:
         mass = self.distribution.mass
         step = after - before[self.distribution.sample]
         if words(column) is not None:
-            return float(np.sqrt(mass @ (np.nan_to_num(step) != 0.0))), 0.0  # what is missing stays so
+            went = np.isnan(after) & ~np.isnan(before[self.distribution.sample])
+            return float(np.sqrt(mass @ (went | (np.nan_to_num(step) != 0.0)))), 0.0
         unit = float(np.nanstd(before)) or 1.0
         shift = abs(float(np.nansum(mass * after) - np.nansum(self.distribution.base * before)))
         return float(np.sqrt(np.nansum(mass * np.square(step)))) / unit, shift / unit

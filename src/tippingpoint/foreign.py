@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tippingpoint.errors import TippingPointError
+
+STACK = re.compile(r"\s*(Stack trace:|Traceback \(most recent call last\):|\[bt\] \()")
+"""Where another's error, of compiled code above all, goes on with the calls that led to it: nothing that a user can mend."""
+
+PLACE = re.compile(r"^\s*(\[\d\d:\d\d:\d\d\]\s*)?(/\S+:\d+:\s*)?")
+"""The time, and the line of source, with which compiled code begins."""
 
 TOLD = 300
 """Letters of another's error that are passed on."""
@@ -30,4 +37,5 @@ def why(error: BaseException) -> str:
     """In words: what another's error says, without a full stop."""
     if isinstance(error, SystemExit):
         return f"it ends the program, by sys.exit({error.code!r})"
-    return textwrap.shorten(str(error), TOLD, placeholder=" …").rstrip(".") or type(error).__name__
+    told = PLACE.sub("", STACK.split(str(error), maxsplit=1)[0])
+    return textwrap.shorten(told, TOLD, placeholder=" …").rstrip(".") or type(error).__name__

@@ -37,13 +37,15 @@ class Features:
     columns
         What each holds; called `x0, x1, …` for an array.
     index
-        Label of each row: a pandas index, otherwise the position.
+        Label of each row: a pandas index that names every row once, otherwise the position.
     backend
         Kind of frame that results come back in.
     native
         What the user gave, for asking the model itself.
     shape
         Shape of one sample as it was given; `(d,)` for a table.
+    vanishing
+        Positions of columns whose values may go missing.
     """
 
     x: FloatArray
@@ -52,6 +54,7 @@ class Features:
     backend: str
     native: Any
     shape: tuple[int, ...]
+    vanishing: frozenset[int] = frozenset()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -59,16 +62,16 @@ class Features:
 
     @cached_property
     def missing(self) -> BoolArray:
-        """Columns in which a value is missing."""
+        """Columns in which a value is missing, or may go so."""
         found = np.zeros(len(self.columns), dtype=bool)
         for rows in blocks(len(self.x), CHUNK // max(len(self.columns), 1)):
             found |= np.isnan(self.x[rows]).any(axis=0)
+        found[list(self.vanishing)] = True
         return found
 
     def take(self, rows: IntArray) -> Features:
         """These rows only."""
-        index = [self.index[i] for i in rows]
-        return Features(self.x[rows], self.columns, index, self.backend, _native_rows(self.native, rows), self.shape)
+        return replace(self, x=self.x[rows], index=[self.index[i] for i in rows], native=_native_rows(self.native, rows))
 
     def spread(self, most: int) -> Features:
         """At most so many rows, spread evenly over the data (which may be sorted)."""
@@ -104,6 +107,11 @@ class Features:
                 raise InputError(
                     f"X[{column.name!r}] holds categories (String, such as {column.categories[0]!r}), and the model takes"
                     " numbers; encode them in a pipeline, with OneHotEncoder in front of the model, or drop the column."
+                )
+            if self.missing[j] and not np.isnan(self.x[:, j]).any():
+                raise InputError(
+                    f"missing[{column.name!r}]: the model takes no missing values; leave it out of the space, or impute in a"
+                    " pipeline in front of the model."
                 )
             if self.missing[j]:
                 row = int(np.flatnonzero(np.isnan(self.x[:, j]))[0])
@@ -248,7 +256,7 @@ def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) 
         raise _repeated_column("X", names)
     x = np.empty(frame.shape)
     backend = frame.implementation.value
-    index = data.index if backend == "pandas" else range(len(x))
+    index = data.index if backend == "pandas" and data.index.is_unique else range(len(x))
     columns = []
     for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True)):
         try:
@@ -272,7 +280,9 @@ def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tu
 
     kind, like = series.dtype, series.head(0)
     if categories is None and kind.is_numeric():
-        return _as_floats(series), Column(name, "integer" if kind.is_integer() else "number", like=like)
+        numbers = _as_floats(series)
+        whole = kind.is_integer() or _whole_with_gaps(numbers)
+        return numbers, Column(name, "integer" if whole else "number", like=like)
     if categories is None and kind == nw.Boolean:
         return _as_floats(series), Column(name, "boolean", like=like)
     if categories is None and not isinstance(kind, (nw.Categorical, nw.Enum, nw.String, nw.Object)):
@@ -281,7 +291,15 @@ def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tu
         )
     declared, ordered = _declared(series)
     codes, column = encode(series.to_list(), name, declared if categories is None else categories)
-    return codes, replace(column, ordered=ordered, like=like)
+    gap = math.nan if column.gap is None and not np.isnan(codes).any() and series.implementation.is_pandas() else column.gap
+    return codes, replace(column, ordered=ordered, like=like, gap=gap)
+
+
+def _whole_with_gaps(numbers: FloatArray) -> bool:
+    """Whether these are whole numbers of which some are missing: pandas stores them as floats, though nobody meant halves."""
+    gaps = np.isnan(numbers)
+    held = numbers[~gaps]
+    return bool(gaps.any() and len(held) and (held == np.round(held)).all())
 
 
 def _declared(series: Any) -> tuple[list[Any] | None, bool]:

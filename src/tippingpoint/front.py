@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tippingpoint.alignment import in_rows_of, repeated_labels
 from tippingpoint.comparisons import Comparison
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.domain import Domain
@@ -16,6 +17,7 @@ from tippingpoint.errors import InputError, listed
 from tippingpoint.frames import Features, base_weights, read_features, read_vector
 from tippingpoint.losses import Loss
 from tippingpoint.models.judging import COUNTED, Judgement, encoded_by, judge
+from tippingpoint.models.positions import by_position
 from tippingpoint.origin import Origin, origin_of
 from tippingpoint.pairing import compare_tables
 from tippingpoint.prices import resolve_prices
@@ -56,7 +58,8 @@ def profile(
         Evaluation data, one row a sample: NumPy, pandas, polars, with columns of numbers, booleans, text or categories; for a
         module also a float tensor of any shape. Values may be missing where the model can do with that; they stay so.
     y
-        Labels of any type, or targets.
+        Labels of any type, or targets. A pandas series is matched by its index to X where both have labels (a note says so),
+        and refused where they differ; so are weights.
     loss
         What to judge by: zero_one (error), hinge, squared_hinge, logistic (log_loss, cross_entropy) for classifiers; squared
         (mse), absolute (mae), pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or
@@ -71,10 +74,11 @@ def profile(
         ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
     search
         For black boxes: `calls=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
-        features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
-        where it is not clear what the model returns), `classes=`, `repeats=` (for a model whose answers are noisy, which is
-        refused otherwise: every row is asked about so often, each counts as a call, and the mean is taken). A model that
-        fails in the middle of a search ends it: what it found so far is used, and a note says so.
+        features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction":
+        what the model returns; it is obeyed or refused, and where it is left out a note says how numbers were read),
+        `classes=`, `repeats=` (for a model whose answers are noisy, which is refused otherwise: every row is asked about so
+        often, each counts as a call, and the mean is taken). A model that fails in the middle of a search ends it: what it
+        found so far is used, and a note says so.
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
         from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
         a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published
@@ -324,6 +328,8 @@ class Case:
         Of what the data were before the model saw them.
     origin
         What all of that was made from, for those who read a report of it.
+    notes
+        How the data were understood, where nobody had said it.
     """
 
     judgement: Judgement
@@ -332,6 +338,7 @@ class Case:
     base: FloatArray
     witness: Witness
     origin: Origin
+    notes: tuple[str, ...] = ()
 
     def serves(self, search: Mapping[str, Any]) -> bool:
         """Whether the model is searched in a way that knows these options."""
@@ -359,8 +366,10 @@ class Case:
         features, judged = self.features, self.judgement
         if judged.searched:
             self.witness.check()
-        columns, origin = features.columns, self.origin
-        return Profile(oracle, self.base, features.index, judged.label, judged.range, features.backend, columns, origin)
+        columns, notes = features.columns, (*self.notes, *judged.notes)
+        return Profile(
+            oracle, self.base, features.index, judged.label, judged.range, features.backend, columns, self.origin, notes
+        )
 
 
 def _asked(
@@ -397,22 +406,28 @@ def _prepared(
     if not isinstance(space, (Space, type(None))):
         raise InputError(f"space={space!r} must be a tippingpoint.Space, as Space(frozen=['sex']).")
     chosen = space or Space()
+    y, reordered = in_rows_of(data, y, "y")
+    sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
+    notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))
     known = encoded_by(model, getattr(data, "columns", ()))
     categories = chosen.read_as(known, data)
     features = read_features(data, categories)
     witness = Witness(data, categories, features)
     base = base_weights(sample_weight, len(features.x))
     domain = chosen.resolve(features, base, known)
+    features = replace(features, vanishing=frozenset(features.names.index(name) for name in domain.vanishing))
     rows = np.flatnonzero(base)
     if len(rows) < len(base):
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
     of_all = {name: value for name, value in search.items() if name not in COUNTED}
     judgement = judge(model, features, y, loss, of_all, {name: search[name] for name in COUNTED if name in search})
+    judgement.check_missing(domain)
+    told = tuple(note for note in notes if note is not None)
     given = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale, **search}
     columns = {f"{column.name}\x00{column.categories!r}": features.x[:, j] for j, column in enumerate(features.columns)}
     origin = origin_of(model, columns, y, base, given, int(search.get("seed", 0)) if judgement.searched else None)
-    return Case(judgement, in_units(domain, features, base, scale), features, base, witness, origin)
+    return Case(judgement, in_units(domain, features, base, scale), features, base, witness, origin, told)
 
 
 def _sorted_out(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -64,6 +64,8 @@ class Profile:
         What the columns of the data hold, where samples have any.
     origin
         What it was made from, where that is known.
+    notes
+        How the data and the model were understood, where nobody had said it: part of every result.
     """
 
     oracle: Oracle
@@ -74,6 +76,7 @@ class Profile:
     backend: str = "pandas"
     columns: tuple[Column, ...] = ()
     origin: Origin | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         losses = self.oracle.losses
@@ -189,7 +192,7 @@ class Profile:
         with np.errstate(all="ignore"):
             psi = influence(solution, self.base)
             error = standard_error(psi, self.base)
-        notes = [*oracle.notes, *([INTERRUPTED] if stopped else [])]
+        notes = [*self.notes, *oracle.notes, *([INTERRUPTED] if stopped else [])]
         if contradicted:
             notes.append(
                 f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"

@@ -184,7 +184,8 @@ class FeatureStability:
             said.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
         if self.interrupted:
             said.append(f"{UNENDED} Features that are missing were not asked about.")
-        return said
+        first, *others = self.results.values()  # what is noted of all of them is of the model or the data
+        return said + [f"note: {visible(note)}." for note in first.notes if all(note in r.notes for r in others)]
 
     def _dear(self) -> str | None:
         """Why a feature that could do harm does none: its steps cost more than an error is worth."""

@@ -37,6 +37,7 @@ MEANS = {
     "step": (("integer",), "make it integer, or leave it out"),
     "categories": (("categorical", "ordinal"), "make it categorical or ordinal, or leave it out"),
     "switch": (("categorical",), "make it categorical, or leave it out"),
+    "missing": (("numeric", "integer", "ordinal", "categorical"), "leave it out"),
 }
 """The kinds of feature of which each of these can be said, and what to do where it cannot."""
 
@@ -71,7 +72,7 @@ class _Resolving:
         width = len(self.place)
         price, step, direction = np.full(width, math.inf), np.zeros(width), np.zeros(width)
         lower, upper = np.full(width, -math.inf), np.full(width, math.inf)
-        menus = []
+        menus, missing = [], {}
         for name in self.moves:
             if self.kinds[name] in ("categorical", "ordinal"):
                 menus.append(self._choices(name))
@@ -85,8 +86,10 @@ class _Resolving:
                 continue
             j = self.place[name]
             price[j], step[j], lower[j], upper[j] = self.price[name], size, low, high
+            if name in self.said["missing"]:
+                missing[j] = float(self.said["missing"][name])
             direction[j] = {"up": 1.0, "down": -1.0}.get(self.said["direction"].get(name, ""), 0.0)
-        return Domain(self.data.names, price, lower, upper, direction, step, tuple(menus), self._groups())
+        return Domain(self.data.names, price, lower, upper, direction, step, tuple(menus), missing, self._groups())
 
     def _one_hot(self) -> dict[str, list[str]]:
         """The one-hot groups, each of columns that exist, belong to no other, and are one-hot."""
@@ -189,6 +192,8 @@ class _Resolving:
                 raise InputError(f"{argument}[{name!r}] has no meaning for a feature that is {self.kinds[name]}; {remedy}.")
             if argument == "categories" and name in self.one_hot:
                 raise InputError(f"categories[{name!r}] are the columns of the one-hot group; leave it out.")
+            if argument == "missing" and name in self.one_hot:
+                raise InputError(f"missing[{name!r}]: a one-hot group always has a category; leave it out.")
         return words
 
     def _check(self) -> None:
@@ -203,6 +208,12 @@ class _Resolving:
                 raise InputError(
                     f"lower[{name!r}]={self.lower[name]:g} is above upper[{name!r}]={self.upper[name]:g}; swap them."
                 )
+        self._check_words()
+        if self.space.outliers not in ("refuse", "keep"):
+            raise InputError(f"outliers={self.space.outliers!r} is not known; use 'refuse' or 'keep'.")
+
+    def _check_words(self) -> None:
+        """The same of what is said of features one by one."""
         for name, way in self.said["direction"].items():
             if way not in ("up", "down"):
                 raise InputError(f"direction[{name!r}]={way!r} is not known; use 'up' or 'down'.")
@@ -211,8 +222,12 @@ class _Resolving:
             twice = next((value for value, times in Counter(every).items() if times > 1), None)
             if twice is not None:
                 raise InputError(f"categories[{name!r}] lists {twice!r} twice; list every value once.")
-        if self.space.outliers not in ("refuse", "keep"):
-            raise InputError(f"outliers={self.space.outliers!r} is not known; use 'refuse' or 'keep'.")
+        for name, cost in self.said["missing"].items():
+            if not 0.0 < as_number("missing", name, cost) < math.inf:
+                raise InputError(
+                    f"missing[{name!r}]={cost!r} must be a positive number, what it costs to go missing; leave it out if"
+                    " it may not."
+                )
 
     def _groups(self) -> dict[str, tuple[str, ...]]:
         owner: dict[str, str] = {}
@@ -331,7 +346,10 @@ class _Resolving:
         allowed: BoolArray,
         axis: FloatArray | None,
     ) -> Menu:
-        """A menu at the feature's price, in which nobody goes where it is not allowed, and what is missing stays missing."""
+        """A menu at the feature's price, in which nobody goes where it is not allowed, and what is missing stays missing.
+
+        Going missing has a price of its own, whatever the value was.
+        """
         cost = self.price[name] * cost
         cost[:, ~allowed] = math.inf
         way = self.said["direction"].get(name)
@@ -339,10 +357,11 @@ class _Resolving:
             falls = np.subtract.outer(axis, axis) > 0.0
             cost[falls if way == "up" else falls.T] = math.inf
         np.fill_diagonal(cost, 0.0)
-        if len(columns) == 1 and self.data.missing[columns[0]]:
+        vanishing = self.said["missing"].get(name, math.inf)
+        if len(columns) == 1 and (self.data.missing[columns[0]] or math.isfinite(vanishing)):
             values = np.vstack((values, [[math.nan]]))
             cost = np.pad(cost, (0, 1), constant_values=math.inf)
-            cost[-1, -1] = 0.0
+            cost[:-1, -1], cost[-1, -1] = vanishing, 0.0
             axis = None if axis is None else np.append(axis, math.nan)
         kind = "one-hot" if name in self.one_hot else self.kinds[name]
         return Menu(name, kind, columns, values, cost, axis)

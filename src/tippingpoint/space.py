@@ -58,8 +58,8 @@ class Space:
     """What may move, how, at what price.
 
     Where nothing is said of a column, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and
-    so is what the model's own pipeline encodes as categories. `Space.infer` looks closer: whole numbers stay whole, booleans
-    flip. What is missing stays missing.
+    so is what the model, or its pipeline, encodes as categories. `Space.infer` looks closer: whole numbers stay whole (those
+    too that pandas stores as floats, since some are missing), booleans flip. What is missing stays missing.
 
     Parameters
     ----------
@@ -86,6 +86,9 @@ class Space:
         square array in the order of the categories. The feature's price multiplies it.
     step
         Step of an integer feature; 1 where nothing is said.
+    missing
+        Features whose values may go missing, and what that costs, whatever the value was: `{"income": 2.0}`. It is a price as
+        it stands: neither `price` nor a scale changes it. Nobody else's values do.
     groups
         Features that are asked about together, by name (`feature_stability`).
     outliers
@@ -113,6 +116,7 @@ class Space:
     one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
     switch: Mapping[str, Any] = field(default_factory=dict)
     step: Mapping[str, float] = field(default_factory=dict)
+    missing: Mapping[str, float] = field(default_factory=dict)
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     outliers: str = "refuse"
 
@@ -225,8 +229,8 @@ class Space:
     def __str__(self) -> str:
         """One line a feature that this space says anything of."""
         mapped = [each for each in (self.price, self.lower, self.upper) if isinstance(each, Mapping)]
-        said = (self.kind, self.categories, self.one_hot, self.direction, self.switch, self.step, *mapped, self.frozen)
-        names = dict.fromkeys(name for each in (*said, self.movable or ()) for name in each)
+        said = (self.kind, self.categories, self.one_hot, self.direction, self.switch, self.step, self.missing, *mapped)
+        names = dict.fromkeys(name for each in (*said, self.frozen, self.movable or ()) for name in each)
         rows = [(str(name), self._kind_of(name), self._values_of(name), self._price_of(name)) for name in names]
         rows += [(str(name), "group", ", ".join(map(str, members)), "-") for name, members in self.groups.items()]
         if self.movable is not None:
@@ -261,9 +265,9 @@ class Space:
             return "-"
         price = _one_of(self.price, name, 1.0)
         text = AS_GIVEN if math.isnan(price) else f"{price:g}"
-        if name not in self.switch:
-            return text
-        return f"{text} × {self.switch[name] if isinstance(self.switch[name], str) else 'table'}"
+        if name in self.switch:
+            text += f" × {self.switch[name] if isinstance(self.switch[name], str) else 'table'}"
+        return f"{text}, missing {self.missing[name]}" if name in self.missing else text
 
 
 def _several(values: Any) -> bool:

@@ -36,7 +36,7 @@ SUBJECT = ("--model", "model.json", *DATA)
 
 
 def model(stored: dict[str, Any] = MODEL) -> tp.LinearModel:
-    return tp.LinearModel.of(stored["coef"], stored["intercept"], stored["classes"])
+    return tp.LinearModel.of(stored["coef"], stored["intercept"], stored["classes"], stored["features"])
 
 
 def features() -> pd.DataFrame:

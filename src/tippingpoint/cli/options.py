@@ -7,8 +7,8 @@ from typing import Any
 
 from tippingpoint.cli.dialects import encoding_named, separator_named
 from tippingpoint.cli.parsing import Parser, count, number, numbers, seed, words
-from tippingpoint.models.answers import OUTPUTS
 from tippingpoint.models.files.base import RISK
+from tippingpoint.models.returned import OUTPUTS
 from tippingpoint.prices import BUDGET
 
 METHODS = ("path", "exact", "paper")

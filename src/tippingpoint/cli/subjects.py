@@ -17,6 +17,7 @@ from tippingpoint.cli.tables import read_table
 from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError, listed
 from tippingpoint.front import SETTINGS
+from tippingpoint.models.categories import as_trained, native_categories
 from tippingpoint.models.files import linear, read_model, recognised, skops, takes_of
 from tippingpoint.models.files.base import Content, Loading, Stored
 
@@ -70,7 +71,7 @@ def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subje
             _check_column(options.data, data, column)
     stored = _stored(options, paths, data[options.target])
     used = _columns(options, stored, data)
-    x, y = data[used], data[options.target]
+    x, y = _as_trained(data[used], stored), data[options.target]
     search = {name: getattr(options, name) for name in SEARCH if getattr(options, name) is not None}
     for each in stored.values():
         search.update(each.search)
@@ -199,6 +200,21 @@ def _columns(options: argparse.Namespace, stored: Mapping[str, Stored], data: An
         if column is not None and (column in (features or ()) or list(roles.values()).count(column) > 1):
             raise InputError(f"{option} {column} is used twice; the target, the weight and the features are different columns.")
     return list(features) if features else [c for c in data.columns if c not in roles.values()]
+
+
+def _as_trained(x: Any, stored: Mapping[str, Stored]) -> Any:
+    """The features, with categories of the type and values that the models were trained on; a file holds text or numbers."""
+    known = {name: native_categories(each.model, list(x.columns)) for name, each in stored.items()}
+    first = next(iter(known))
+    for name, each in known.items():
+        for column in each.typed & known[first].typed:
+            if each.by_column[column] != known[first].by_column[column]:
+                raise InputError(
+                    f"the model {name!r} knows other categories of {column!r} than {first!r}; compare models that were trained"
+                    " on the same ones."
+                )
+        x = as_trained(x, each)
+    return x
 
 
 def _check_column(path: str, data: Any, column: str) -> None:

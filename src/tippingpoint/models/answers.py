@@ -16,13 +16,11 @@ from tippingpoint.frames import Features, read_labels, read_numbers, read_vector
 from tippingpoint.losses import Loss, PiecewiseLinear, loss_named, own_name
 from tippingpoint.models.calling import Caller, Method, key, numbers
 from tippingpoint.models.labels import class_indices
+from tippingpoint.models.returned import METHODS, as_vector, called, flaw_of_probabilities, method_for, predictor
 from tippingpoint.models.steadiness import check_labels_again, check_numbers, check_numbers_again, trial_rows
 
 if TYPE_CHECKING:
     from tippingpoint.models.blackbox import Options
-
-OUTPUTS = ("label", "probability", "score", "prediction")
-"""What a model may return: a class, probabilities of classes, scores of classes (or of the second), or a number."""
 
 CERTAIN = 1e-15
 """Probabilities are kept this far from 0 and 1: their logarithms are finite then."""
@@ -45,6 +43,8 @@ class Reading:
         The true class of every sample; None where there are no classes.
     graded
         Whether `v` says how far an error is, or only whether there is one.
+    notes
+        How answers were understood, where nobody had said it.
     """
 
     loss: Loss
@@ -53,6 +53,7 @@ class Reading:
     scores: Callable[[IntArray, FloatArray], FloatArray]
     labels: IntArray | None = None
     graded: bool = True
+    notes: tuple[str, ...] = ()
 
 
 def read_answers(
@@ -61,12 +62,18 @@ def read_answers(
     """The user's loss on the answers of a model that answers the same rows the same, or is averaged."""
     n = len(features.x)
     if callable(loss) and not isinstance(loss, Loss):
-        return _own_loss(model, features, read_vector(y, "y", n), loss, caller)
+        return _own_loss(model, features, read_vector(y, "y", n), loss, options, caller)
     classes = _classes(model, options)
     chosen = loss_named(loss) if loss is not None else _default_loss(model, y, classes, n, options)
     if chosen.task == "regression":
         if classes is not None and getattr(model, "classes_", None) is not None:
             raise UnsupportedError(f"loss={chosen.label!r} judges regressors but the model is a classifier; use 'zero_one'.")
+        said = "output" if options.output not in (None, "prediction") else "classes" if options.classes is not None else None
+        if said is not None:
+            raise UnsupportedError(
+                f"{said}={getattr(options, said)!r} is said of classifiers, but loss={chosen.label!r} judges predictions; leave"
+                " it out, or use 'zero_one'."
+            )
         return _regression(model, features, read_numbers(y, "y", n), chosen, caller)
     if options.output == "prediction" or (classes is None and _is_regressor(model)):
         raise UnsupportedError(f"loss={chosen.label!r} judges classifiers but the model is a regressor; use 'squared'.")
@@ -96,13 +103,9 @@ def _classes(model: Any, options: Options) -> list[Any] | None:
     return None if found is None else [label.item() if isinstance(label, np.generic) else label for label in found]
 
 
-def _predictor(model: Any) -> Method:
-    return model.predict if hasattr(model, "predict") else model  # type: ignore[no-any-return]  # the user's own method
-
-
 def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, caller: Caller) -> Reading:
     def predicted(rows: IntArray, x: FloatArray) -> FloatArray:
-        said = caller.averaged(_predictor(model), rows, x)
+        said = caller.averaged(predictor(model), rows, x)
         if said.ndim == 2 and said.shape[1] != 1:
             raise UnsupportedError(f"the model has {said.shape[1]} outputs; wrap the one you mean in a function.")
         return said.reshape(len(rows))
@@ -114,9 +117,14 @@ def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, 
     return Reading(loss, loss.label, loss.range, scores)
 
 
-def _own_loss(model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], caller: Caller) -> Reading:
+def _own_loss(
+    model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], options: Options, caller: Caller
+) -> Reading:
     """The loss itself is averaged where answers are: what of it is random, the model or the loss, is then all one."""
-    method = next((getattr(model, name) for name in ("predict_proba", "predict") if hasattr(model, name)), model)
+    if options.output is None:
+        method = next((getattr(model, name) for name in ("predict_proba", "predict") if hasattr(model, name)), model)
+    else:
+        method = method_for(model, options.output)
 
     def once(rows: IntArray, x: FloatArray) -> FloatArray:
         said = caller.once(method, rows, x)
@@ -157,13 +165,18 @@ class _Classifier:
         self._caller = caller
         self._some = trial_rows(len(features.x))
         self._tried: dict[Hashable, np.ndarray[Any, Any]] = {}
+        self._notes: list[str] = []
         labels = read_labels(y, "y", len(features.x))
-        self._method, self._output = self._chosen(options, labels)
+        self._known = {*labels.tolist(), *(classes or ())}
+        self._method, self._output = self._chosen(options)
         self._check_steady(self._method, self._output)
         width = 1 if self._output == "label" else self._width()
-        known = classes if classes is not None else (sorted(set(labels.tolist())) if self._output == "label" else None)
+        known = classes if classes is not None else self._unnamed(labels, width)
         wanted = len(known) if known is not None else max(2, width)
+        self._check_width(width, wanted)
         self._index, self._classes = class_indices(labels, known, wanted if wanted > 2 else 1)
+        if self._guesses:
+            self._notes.append(self._told(width))
 
     def reading(self) -> Reading:
         loss = self._loss
@@ -172,34 +185,79 @@ class _Classifier:
                 f"loss={loss.label!r} needs scores or probabilities, but the model only tells classes; use 'zero_one', or pass"
                 " a model with predict_proba or decision_function."
             )
-        return Reading(loss, loss.label_of(len(self._classes)), loss.range, self._scores, self._index, self._output != "label")
+        graded, label = self._output != "label", loss.label_of(len(self._classes))
+        return Reading(loss, label, loss.range, self._scores, self._index, graded, tuple(self._notes))
 
-    def _chosen(self, options: Options, labels: np.ndarray[Any, Any]) -> tuple[Method, str]:
+    def _unnamed(self, labels: np.ndarray[Any, Any], width: int) -> list[Any] | None:
+        """The classes of a model that names none, where the data tell: those of y, or the numbers of its outputs."""
+        held = set(labels.tolist())
+        if self._output == "label":
+            return sorted(held)
+        numbered = labels.dtype.kind in "iuf" and held <= set(range(width))
+        return list(range(width)) if numbered and 2 < width != len(held) else None
+
+    def _check_width(self, width: int, classes: int) -> None:
+        """Refuse so many outputs as the classes that are named do not have."""
+        if self._output != "label" and max(2, width) != classes:
+            raise InputError(
+                f"the model returns {width} {called(self._output)} a row, but there are {classes} classes; name one for each"
+                " of its outputs, in their order, as classes=[...]."
+            )
+
+    def _told(self, width: int) -> str:
+        """How numbers were understood that nobody explained."""
+        asked = "predict" if hasattr(self._model, "predict") else "the model"
+        if width > 1:
+            shown = listed(self._classes)
+            return f"{asked} returns {called(self._output)}, read in the order {shown}: the largest tells the class"
+        limit = "0.5" if self._output == "probability" else "0"
+        return f"{asked} returns {called(self._output)}, read as those of {self._classes[1]!r}: above {limit} that is the class"
+
+    def _chosen(self, options: Options) -> tuple[Method, str]:
         """The method to ask, and what it returns; scores only where they agree with what the model predicts."""
         model = self._model
+        self._guesses = False
+        if options.output is not None:
+            return self._obeyed(options.output), options.output
         if not hasattr(model, "predict") and callable(model):
-            return model, options.output or getattr(model, "returns", None) or self._guessed(model, labels)
+            return model, getattr(model, "returns", None) or self._guessed(model)
         soft = self._loss.name == "logistic"
         ways = [("decision_function", "score"), ("predict_proba", "probability")]
         for name, output in reversed(ways) if soft else ways:
             method = getattr(model, name, None)
-            if method is None or options.output not in (None, output):
+            if method is None:
                 continue
-            if soft or self._agrees(method):
+            if soft or self._agrees(method, output):
                 return method, output
             self._check_steady(method, output)  # noise alone makes scores and predictions disagree
-        return _predictor(model), "label"
+        return predictor(model), self._guessed(predictor(model))
+
+    def _obeyed(self, output: str) -> Method:
+        """The method that returns what the user says, if its answers can be that."""
+        method = method_for(self._model, output)
+        said = self._trial(method)
+        if output == "label":
+            if said.dtype.kind == "f" and not self._known.issuperset(said.ravel().tolist()):
+                raise InputError(f"output='label', but the model returns {self._odd(said)}; {self._remedy(said)}.")
+            return method
+        flaw = flaw_of_probabilities(numbers(said)) if output == "probability" else None
+        if flaw is not None:
+            raise InputError(f"output='probability', but what the model returns is none: {flaw}; say output='score'.")
+        if getattr(self._model, METHODS[output], None) is not None and not self._agrees(method, output):
+            self._check_steady(method, output)
+            self._notes.append(f"predict disagrees with the largest {output} on some rows; output={output!r} is what counts")
+        return method
 
     def _check_steady(self, method: Method, output: str) -> None:
         """Refuse answers that are others when asked again, and labels that would be averaged."""
         caller = self._caller
 
         def again(rows: IntArray) -> np.ndarray[Any, Any]:
-            return caller.once(method, rows, self._features.x[rows])
+            return as_vector(caller.once(method, rows, self._features.x[rows]))
 
         if output != "label":
-            what = "probabilities" if output == "probability" else "scores"
-            check_numbers_again(lambda rows: numbers(again(rows)), self._some, numbers(self._trial(method)), caller, what)
+            what, first = called(output), numbers(self._trial(method))
+            check_numbers_again(lambda rows: numbers(again(rows)), self._some, first, caller, what)
         elif caller.noise.repeats == 1:
             check_labels_again(again, self._some, self._trial(method), caller)
         else:
@@ -208,18 +266,38 @@ class _Classifier:
                 " would be another model's answer; pass one with predict_proba or decision_function, or leave repeats out."
             )
 
-    def _guessed(self, function: Method, labels: np.ndarray[Any, Any]) -> str:
-        said = self._trial(function)
-        known = set(labels.tolist())
-        if said.ndim == 1 and known.issuperset(said.tolist()):
+    def _guessed(self, method: Method) -> str:
+        """What numbers are that nobody explained: known labels, probabilities, or scores; text is labels."""
+        said = self._trial(method)
+        narrow = said.ndim == 1 or said.shape[1] == 1
+        if narrow and self._known.issuperset(said.ravel().tolist()):
             return "label"
-        if said.dtype.kind not in ("f", "i", "u"):
-            raise InputError(f"the model returns {said.flat[0]!r}, which is none of the labels in y, {sorted(known)!r}.")
-        within = bool(((said >= 0.0) & (said <= 1.0)).all())
-        sums = said.ndim == 1 or said.shape[1] == 1 or bool(np.allclose(said.sum(axis=1), 1.0, atol=1e-6))
-        return "probability" if within and sums else "score"
+        if hasattr(self._model, "predict") and narrow and said.dtype.kind != "f":
+            return "label"  # text, or whole numbers, of which one is not in y: `_labelled` says so
+        if said.dtype.kind not in "fiu":
+            known = sorted(self._known, key=str)
+            raise InputError(f"the model returns {said.flat[0]!r}, which is none of the labels in y, {known!r}.")
+        self._guesses = True
+        if flaw_of_probabilities(numbers(said)) is None:
+            return "probability"
+        if hasattr(self._model, "predict") and narrow:
+            raise InputError(f"the model's predict returns {self._odd(said)}; {self._remedy(said)}.")
+        return "score"
 
-    def _agrees(self, method: Method) -> bool:
+    def _odd(self, said: np.ndarray[Any, Any]) -> str:
+        odd = next(each for each in said.ravel().tolist() if each not in self._known)
+        return f"{odd:.6g}, which is none of the labels {listed(sorted(self._known, key=str))}"
+
+    def _remedy(self, said: np.ndarray[Any, Any]) -> str:
+        """What to say of numbers that are no labels."""
+        if flaw_of_probabilities(numbers(said)) is None:
+            return "say output='probability'"
+        return (
+            "say output='score' if above 0 means the second class, output='prediction' if it is a regressor, or name all"
+            " labels, as classes=[...]"
+        )
+
+    def _agrees(self, method: Method, output: str) -> bool:
         """Whether the highest score is what the model predicts."""
         model = self._model
         if not hasattr(model, "predict"):
@@ -229,19 +307,21 @@ class _Classifier:
         many = noise.repeats > 1
         scored = self._caller.averaged(method, self._some, self._features.x[self._some]) if many else self._trial(method)
         scored = numbers(scored)
-        classes = list(getattr(model, "classes_", sorted(set(said.tolist()))))
-        wide = scored if scored.ndim == 2 and scored.shape[1] > 1 else np.column_stack((-scored.ravel(), scored.ravel()))
+        classes = list(getattr(model, "classes_", sorted(set(said.ravel().tolist()))))
+        single = scored.ravel() - (0.5 if output == "probability" else 0.0)
+        wide = scored if scored.ndim == 2 and scored.shape[1] > 1 else np.column_stack((-single, single))
         if wide.shape[1] != len(classes):
             return False
         lead = np.sort(wide, axis=1)
         clear = lead[:, -1] - lead[:, -2] > 2.0 * LUCK * noise.single
         best = [classes[k] for k in wide.argmax(axis=1)]
-        return all(a == b for a, b, c in zip(said.tolist(), best, clear, strict=True) if c)
+        return all(a == b for a, b, c in zip(said.ravel().tolist(), best, clear, strict=True) if c)
 
     def _trial(self, method: Method) -> np.ndarray[Any, Any]:
         """What a method says of some rows; asked once."""
         if key(method) not in self._tried:
-            self._tried[key(method)] = self._caller.once(method, self._some, self._features.x[self._some])
+            said = self._caller.once(method, self._some, self._features.x[self._some])
+            self._tried[key(method)] = as_vector(said)
         return self._tried[key(method)]
 
     def _width(self) -> int:
@@ -279,6 +359,9 @@ class _Classifier:
         return np.where((v == 0.0) & (scores.argmax(axis=1) == own), -np.finfo(float).tiny, v)
 
     def _odds(self, shares: FloatArray, own: IntArray) -> FloatArray:
+        flaw = flaw_of_probabilities(shares)
+        if flaw is not None:
+            raise ModelError(f"the model's probabilities are none: {flaw}; if they are scores, say output='score'.")
         if shares.shape[1] == 1:
             shares = np.column_stack((1.0 - shares[:, 0], shares[:, 0]))
         mine, others = _split(shares, own)

@@ -12,9 +12,10 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, ModelError
 from tippingpoint.frames import Features
 from tippingpoint.losses import Loss
-from tippingpoint.models.answers import OUTPUTS, read_answers
+from tippingpoint.models.answers import read_answers
 from tippingpoint.models.calling import Caller
 from tippingpoint.models.judging import Judgement
+from tippingpoint.models.returned import OUTPUTS
 from tippingpoint.models.trees import breakpoints
 from tippingpoint.oracles.base import Oracle
 from tippingpoint.oracles.blackbox.run import Quest
@@ -97,7 +98,7 @@ class BlackBoxJudgement(Judgement):
         self._model = model
         self._caller = Caller(model, features, options.batch, options.calls, options.repeats)
         reading = read_answers(model, features, y, loss, options, self._caller)
-        self.label, self.range = reading.label, reading.range
+        self.label, self.range, self.notes = reading.label, reading.range, reading.notes
         self._calls = self._left()
         self._answered = False
         self._quest = Quest(
@@ -111,6 +112,9 @@ class BlackBoxJudgement(Judgement):
             options.seed,
             options.progress,
         )
+
+    def check_missing(self, domain: Domain) -> None:
+        """Whatever it makes of what is missing, it can be asked."""
 
     def oracle(self, domain: Domain) -> Oracle:
         breaks = breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}

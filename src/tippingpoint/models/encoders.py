@@ -18,13 +18,14 @@ from tippingpoint.errors import InputError, ModelError
 from tippingpoint.foreign import guarded
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, imputed_columns, positions
+from tippingpoint.models.categories import native_categories
 
 TRIED = 16
 """Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""
 
 
 def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
-    """The raw columns that a pipeline reads as categories, and the categories that it knows."""
+    """The raw columns that a model, or the pipeline in front of it, reads as categories, and the categories that it knows."""
     width = int(getattr(model, "n_features_in_", 0))
     given = [str(name) for name in getattr(model, "feature_names_in_", ())] or list(names) or [f"x{j}" for j in range(width)]
     found: dict[str, list[Any]] = {}
@@ -42,6 +43,10 @@ def _collect(steps: Sequence[Any], names: Sequence[str], found: dict[str, list[A
         if hasattr(step, "categories_") and not hasattr(step, "predict"):
             for name, values in zip(names, step.categories_, strict=False):  # after them come indicators of what was missing
                 found[name] = [value for value in plain(values) if value not in filled]
+            return
+        native = native_categories(step, names).by_column
+        if native:
+            found.update({name: list(values) for name, values in native.items()})
             return
         if hasattr(step, "statistics_"):
             names = [names[j] for j in imputed_columns(step)]
@@ -154,6 +159,11 @@ def _holds(column: FloatArray, value: float) -> BoolArray:
 def _check_unheld(features: Features, j: int, value: float) -> None:
     """Refuse data in which a value stands of which the pipeline makes nothing."""
     held = np.flatnonzero(_holds(features.x[:, j], value))
+    if not len(held) and np.isnan(value):
+        raise InputError(
+            f"missing[{features.names[j]!r}]: the model does not impute it; leave it out of the space, or impute it in the"
+            " pipeline."
+        )
     if len(held):
         column, row = features.columns[j], features.index[int(held[0])]
         told = f"X[{row!r}, {column.name!r}]"

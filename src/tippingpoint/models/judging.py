@@ -15,6 +15,7 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.frames import Features, read_labels, read_numbers
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
+from tippingpoint.models.categories import is_booster
 from tippingpoint.models.encoders import encoded_columns
 from tippingpoint.models.labels import class_indices
 from tippingpoint.models.linear import LinearModel, NotLinearError, recognise
@@ -35,16 +36,27 @@ class Judgement(ABC):
         Whether best responses are searched for, and options of the search have a meaning.
     counts_calls
         Whether the search counts the calls of the model.
+    notes
+        How the model was understood, where nobody had said it.
     """
 
     label: str
     range: tuple[float, float]
+    notes: tuple[str, ...] = ()
     searched = False
     counts_calls = False
 
     @abstractmethod
     def oracle(self, domain: Domain) -> Oracle:
         """Who finds best responses in a feature space."""
+
+    def check_missing(self, domain: Domain) -> None:
+        """Refuse features that may go missing, where the model cannot be asked about that."""
+        if domain.vanishing:
+            raise UnsupportedError(
+                f"missing[{domain.vanishing[0]!r}]: a model of this kind takes no missing values; leave it out of the space, or"
+                " wrap the model in a function that takes them."
+            )
 
     def shared(self, parts: int) -> Judgement:
         """The same with a part of what may be spent on a search, for each of so many questions."""
@@ -88,6 +100,10 @@ def _of_table(model: Any, features: Features, y: Any, loss: Any, search: Mapping
         raise InputError(f"X has shape {shape}; give a table of rows and columns (a PyTorch module may take more).")
     if of_features:
         return _PiecesJudgement(model, features, y, loss)
+    if is_booster(model):
+        from tippingpoint.models.boosters import booster_estimator
+
+        model = booster_estimator(model, features, y, search.get("classes"))
     try:
         linear = recognise(model, features)
         chosen = loss_named(_default(linear) if loss is None else loss) if not _own(loss) else None
@@ -157,6 +173,14 @@ class LinearJudgement(Judgement):
         self._loss = loss
         self._target = self._targets(y) if loss.task == "regression" else None
         self._index = self._labels(y) if loss.task == "classification" else None
+
+    def check_missing(self, domain: Domain) -> None:
+        if domain.missing:
+            name = domain.names[next(iter(domain.missing))]
+            raise UnsupportedError(
+                f"missing[{name!r}]: of a linear model, a number that moves freely and may go missing has no closed form; make"
+                " it 'integer' within bounds, or pass the model as a function (lambda X: model.predict(X)), which is searched."
+            )
 
     def oracle(self, domain: Domain) -> Oracle:
         x, (first, *others) = self._features.x, self._linear.scores

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.errors import InputError, UnsupportedError, listed
 from tippingpoint.foreign import guarded, why
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, fold
@@ -44,6 +44,8 @@ class LinearModel:
         By column of categories: `(K, C + 1)`, what each contributes in place of a coefficient, and last a missing one.
     missing
         By column of numbers: `(K,)`, what a missing one contributes.
+    features
+        Names of the columns, by which a data frame is matched; None where its columns are taken in their order.
     """
 
     coef: FloatArray
@@ -52,10 +54,13 @@ class LinearModel:
     regressor: bool = False
     tables: Mapping[int, FloatArray] = field(default_factory=dict)
     missing: Mapping[int, FloatArray] = field(default_factory=dict)
+    features: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, coef: Any, intercept: Any = 0.0, classes: Sequence[Any] | None = None) -> LinearModel:
-        """A model from plain numbers."""
+    def of(
+        cls, coef: Any, intercept: Any = 0.0, classes: Sequence[Any] | None = None, features: Sequence[str] | None = None
+    ) -> LinearModel:
+        """A model from plain numbers; `features` names the columns, one for each coefficient."""
         try:
             beta = np.atleast_2d(np.asarray(coef, dtype=float))
             bias = np.atleast_1d(np.asarray(intercept, dtype=float))
@@ -73,7 +78,10 @@ class LinearModel:
             raise InputError(
                 f"classes has {len(labels)} labels but the model has {len(beta)} score(s); give one for each class."
             )
-        return cls(beta, np.broadcast_to(bias, (len(beta),)), labels)
+        names = None if features is None else tuple(map(str, features))
+        if names is not None and not len(set(names)) == len(names) == beta.shape[1]:
+            raise InputError(f"features={features!r} must list {beta.shape[1]} different names, one for each coefficient.")
+        return cls(beta, np.broadcast_to(bias, (len(beta),)), labels, features=names)
 
     @cached_property
     def scores(self) -> tuple[Score, ...]:
@@ -105,7 +113,7 @@ class NotLinearError(Exception):
 def recognise(model: Any, features: Features) -> LinearModel:
     """The linear model that the user means, in the user's columns."""
     if isinstance(model, LinearModel):
-        linear = model
+        linear = _named(model, features)
     elif isinstance(model, (tuple, list)) and len(model) == 2:
         linear = LinearModel.of(*model)
     else:
@@ -120,6 +128,18 @@ def recognise(model: Any, features: Features) -> LinearModel:
     covered = {*linear.tables, *linear.missing}
     features.check_numbers(np.array([j for j in range(width) if j not in covered], dtype=np.intp))
     return linear
+
+
+def _named(model: LinearModel, features: Features) -> LinearModel:
+    """A model that names its columns, in the columns of a data frame; one of an array's has them in its own order."""
+    if model.features is None or not hasattr(features.native, "columns"):
+        return model
+    absent = next((name for name in model.features if name not in features.names), None)
+    if absent is not None:
+        raise InputError(
+            f"the model takes a column {absent!r}, which X does not have; its columns are {listed(features.names)}."
+        )
+    return replace(model, coef=_aligned(model.coef, model.features, features.names), features=features.names)
 
 
 def _fitted(model: Any, features: Features) -> LinearModel:

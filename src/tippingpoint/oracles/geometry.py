@@ -66,13 +66,16 @@ class Score:
         return size + float(constant)
 
     def worth(self, menu: Menu) -> FloatArray:
-        """What every option of a menu contributes; nothing where it is missing, since that never changes."""
+        """What every option of a menu contributes, the one that is missing too."""
         worth = np.zeros(len(menu.values))
         known = ~np.isnan(menu.values).any(axis=1)
         worth[known] = combine(menu.values[known], self.coef[menu.columns])
         for j in menu.columns:
             if int(j) in self.tables:
                 worth[known] += self.tables[int(j)][menu.values[known, 0].astype(np.intp)]
+                worth[~known] = self.tables[int(j)][-1]
+            elif int(j) in self.missing:
+                worth[~known] = self.missing[int(j)]
         return worth
 
     def minus(self, other: Score) -> Score:
@@ -233,8 +236,10 @@ class ScoreGeometry:
         laid[:, np.searchsorted(self.columns, self._moves)] = steps
         if options is not None:
             for f, menu in enumerate(self._menus):
-                change = menu.values[options[:, f]] - menu.values[self._options[rows, f]]
-                laid[:, np.searchsorted(self.columns, menu.columns)] = np.where(np.isnan(change), 0.0, change)
+                here = menu.values[self._options[rows, f]]
+                # What goes missing moves by what is no number; what is missing stays.
+                change = np.where(np.isnan(here), 0.0, menu.values[options[:, f]] - here)
+                laid[:, np.searchsorted(self.columns, menu.columns)] = change
         return laid
 
     def _cost(self, rows: Rows, steps: FloatArray) -> FloatArray:

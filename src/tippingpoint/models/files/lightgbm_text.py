@@ -26,6 +26,12 @@ COUNT = re.compile(r"[0-9]{1,10}")
 OBJECTIVE = re.compile(r"[a-z_]{1,40}[0-9]?( [a-z_]{1,40}(:-?[0-9]{1,30}(\.[0-9]{1,30})?(e[-+]?[0-9]{1,3})?)?){0,20}")
 """An objective and its parameters."""
 
+LISTED = re.compile(r"-?[0-9]{1,10}(:-?[0-9]{1,10})*")
+"""What describes a column of categories: their codes. Numbers have a range, `[0:1]`; what no tree can use is "none"."""
+
+RANGE, NOTHING = "[0:0]", "none"
+"""What is written of columns of numbers, whose ranges nobody needs, and of those that are described in no known way."""
+
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 """Letters that are in no name."""
 
@@ -45,8 +51,8 @@ class Ensemble:
         Its objective with parameters, as in the text; empty where it was trained on one of the user's.
     groups
         How many numbers it predicts a row.
-    names
-        Its features.
+    names, infos
+        Its features, and what each holds: codes of categories, numbers, or nothing of use.
     average
         Whether it takes the mean over trees (a forest) and not their sum.
     categories
@@ -57,6 +63,7 @@ class Ensemble:
     objective: str
     groups: int
     names: list[str]
+    infos: list[str]
     average: bool
     categories: list[list[Any]] | None
 
@@ -81,7 +88,8 @@ def read_ensemble(data: bytes) -> Ensemble:
     _check_objective(objective, groups)
     bounds = [*blocks, end]
     trees = read_trees([lines[bounds[at] : bounds[at + 1]] for at in range(len(blocks))], len(names))
-    return Ensemble(trees, objective, groups, names, "average_output" in header, _categories(lines[end:], len(names)))
+    average, categories = "average_output" in header, _categories(lines[end:], len(names))
+    return Ensemble(trees, objective, groups, names, _infos(header), average, categories)
 
 
 def written_ensemble(ensemble: Ensemble) -> str:
@@ -95,7 +103,7 @@ def written_ensemble(ensemble: Ensemble) -> str:
         "max_feature_idx": len(ensemble.names) - 1,
         **({"objective": ensemble.objective} if ensemble.objective else {}),
         "feature_names": " ".join(ensemble.names),
-        "feature_infos": " ".join(["none"] * len(ensemble.names)),
+        "feature_infos": " ".join(ensemble.infos),
         "tree_sizes": " ".join(str(len(each)) for each in trees),
     }
     lines = ["tree", *(f"{name}={value}" for name, value in header.items()), *(["average_output"] if ensemble.average else [])]
@@ -130,6 +138,12 @@ def _names(header: Mapping[str, str]) -> list[str]:
     if len(set(names)) < count or "" in names or any(CONTROLS.search(name) for name in names):
         raise Damage("two of its features have one name, or a name has letters that no name has")
     return names
+
+
+def _infos(header: Mapping[str, str]) -> list[str]:
+    """What every column holds, of which nothing but the codes of categories is kept."""
+    given = header["feature_infos"].split(" ")
+    return [info if LISTED.fullmatch(info) else RANGE if info.startswith("[") else NOTHING for info in given]
 
 
 def _check_objective(objective: str, groups: int) -> None:

@@ -31,6 +31,9 @@ LINES = ("Tree", "num_leaves", "num_cat", "leaf_value", "is_linear", "shrinkage"
 REALS = ("threshold", "leaf_value", "leaf_const", "leaf_coeff", "shrinkage")
 """Of these, the ones that are not whole numbers."""
 
+ENDLESS = re.compile(r"(?<!\S)inf(?!\S)")
+"""A threshold that no number exceeds: so LightGBM writes a split of what is missing from all the rest."""
+
 NOT_REAL, NOT_WHOLE = re.compile(r"[^-+.0-9e ]"), re.compile(r"[^-0-9 ]")
 """Letters that no such number has."""
 
@@ -115,7 +118,7 @@ def read_trees(blocks: Sequence[Sequence[str]], features: int) -> Trees:
     categorical = (decision & CATEGORICAL) != 0
     wrong = categorical & ~((threshold >= 0) & (threshold < sets[tree]) & (threshold == np.floor(threshold)))
     _refuse(wrong, tree, "has a split on a set of categories that is not there")
-    _refuse(~np.isfinite(threshold), tree, "compares with no finite number")
+    _refuse(np.isnan(threshold) | (threshold == -np.inf), tree, "compares with no finite number")
     _refuse(~np.isfinite(value), np.repeat(np.arange(len(parsed)), leaves), "has a leaf without a finite value")
     return Trees(
         starts,
@@ -173,11 +176,14 @@ class _Block:
             raise Damage(f"tree {self._at} has {len(tokens)} numbers as {name!r}, where {count} belong there")
         text = " ".join(tokens)
         kind, strange, longest = (float, NOT_REAL, LONGEST) if name in REALS else (int, NOT_WHOLE, LONGEST_WHOLE)
-        plain = not strange.search(text) and max(map(len, tokens), default=0) <= longest
+        told = ENDLESS.sub("", text) if name == "threshold" else text
+        plain = not strange.search(told) and max(map(len, tokens), default=0) <= longest
         try:
             self.numbers[name] = list(map(kind, tokens if plain else [""]))
         except ValueError:
             raise Damage(f"tree {self._at} has something as {name!r} that is no number") from None
+        if name == "threshold" and self.numbers[name].count(np.inf) != tokens.count("inf"):
+            raise Damage(f"tree {self._at} compares with no finite number")
         self.texts[name] = text
         return self.numbers[name]
 

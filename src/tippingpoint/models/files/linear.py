@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tippingpoint.errors import InputError
 from tippingpoint.models.files.base import Content, Format, Loading, Stored
 from tippingpoint.models.files.damage import Damage
@@ -38,7 +40,9 @@ def load(content: Content, loading: Loading) -> Stored:
         isinstance(features, list) and all(isinstance(name, str) for name in features) and len(set(features)) == width
     ):
         raise InputError(f'{path}: "features" must list {width} different names, one for each coefficient.')
-    return Stored(model, None if features is None else tuple(features))
+    if features is None:
+        return Stored(model)
+    return Stored(replace(model, features=tuple(features)), tuple(features))
 
 
 FORMAT = Format("a linear model as JSON", (".json",), ("classes",), holds, load)

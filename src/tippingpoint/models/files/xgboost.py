@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from tippingpoint.errors import UnsupportedError
 from tippingpoint.models.files import ubjson
@@ -44,18 +45,22 @@ def load(content: Content, loading: Loading) -> Stored:
             f"{path} has the objective {objective!r}, whose answers are neither probabilities of classes nor predictions;"
             " wrap it in a function, and give that as module:factory."
         )
-    model = xgboost.XGBClassifier() if objective in CLASSIFIERS else xgboost.XGBRegressor()
+    kind = xgboost.XGBClassifier if objective in CLASSIFIERS else xgboost.XGBRegressor
+    model = kind(enable_categorical=True)
     with reading(path, FORMAT.name):
         model.load_model(bytearray(ubjson.written(written_learner(learner))))
     features = tuple(learner.names) or None
+
+    def ordered(rows: Any) -> Any:
+        """Rows of a frame with their columns in the order of the model's; XGBoost takes no other."""
+        return rows[list(features)] if features and hasattr(rows, "columns") else rows
+
     if objective not in CLASSIFIERS:
         if loading.classes is not None:
             raise UnsupportedError(f"{path} is a regressor ({objective}), which has no classes; leave classes out.")
-        return Stored(BoosterRegressor(model, model.predict), features)
-    if loading.classes is None:
-        return Stored(model, features)
+        return Stored(BoosterRegressor(model, lambda rows: model.predict(ordered(rows))), features)
     classes = checked_classes(path, loading.classes, int(model.n_classes_))
-    return Stored(BoosterClassifier(model, model.predict_proba, classes), features)
+    return Stored(BoosterClassifier(model, lambda rows: model.predict_proba(ordered(rows)), classes), features)
 
 
 def read(content: Content) -> Learner:

@@ -46,7 +46,8 @@ class Line:
             allowed = np.isfinite(self.menu.cost[self.menu.options(x)])
             with np.errstate(invalid="ignore"):
                 apart = np.where(allowed, np.abs(self.menu.axis - positions[:, None]), np.inf)
-            return np.asarray(self.menu.axis[np.argmin(np.where(np.isnan(apart), np.inf, apart), axis=1)])
+            nearest = self.menu.axis[np.argmin(np.where(np.isnan(apart), np.inf, apart), axis=1)]
+            return np.where(np.isnan(positions), positions, nearest)  # what is missing is nowhere
         low, high = (bound[:, 0] for bound in self.domain.bounds(x, np.array([self.column])))
         here = x[:, self.column]
         if self.step > 0.0:
@@ -87,10 +88,31 @@ class Choice:
         x[:, self.menu.columns] = self.menu.values[options]
 
 
+@dataclass(frozen=True)
+class Gap(Menu):
+    """Whether a feature is missing: the first option is any value that it has."""
+
+    def options(self, x: FloatArray) -> IntArray:
+        return np.isnan(x[:, self.columns[0]]).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Vanishing(Choice):
+    """A feature that may go missing; where it does not, a line says where it goes."""
+
+    def put(self, x: FloatArray, options: IntArray) -> None:
+        x[options == 1, self.menu.columns[0]] = np.nan
+
+
+def _vanishing(name: str, column: int, price: float) -> Vanishing:
+    cost = np.array([[0.0, price], [np.inf, 0.0]])
+    return Vanishing(Gap(name, "missing", np.array([column], dtype=np.intp), np.array([[0.0], [np.nan]]), cost, None))
+
+
 def axes(domain: Domain, spread: FloatArray) -> tuple[list[Line], list[Choice]]:
     """The features of a domain; `spread` is that of every column."""
     lines = [Line(int(j), float(domain.price[j]), float(spread[j]) or 1.0, domain) for j in domain.free]
-    choices = []
+    choices: list[Choice] = [_vanishing(domain.names[j], j, price) for j, price in domain.missing.items()]
     for menu in domain.menus:
         if menu.axis is None:
             choices.append(Choice(menu))
@@ -103,4 +125,6 @@ def axes(domain: Domain, spread: FloatArray) -> tuple[list[Line], list[Choice]]:
                 j = int(menu.columns[0])
                 wide = spread[j] if menu.kind == "integer" else math.sqrt(len(known))
                 lines.append(Line(j, float(prices[0]), float(wide) or 1.0, domain, menu))
+            if menu.vanishes:
+                choices.append(_vanishing(menu.name, int(menu.columns[0]), float(menu.cost[~menu.gap][:, menu.gap].min())))
     return lines, choices

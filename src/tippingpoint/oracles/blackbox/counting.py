@@ -27,12 +27,13 @@ def listings(domain: Domain, breaks: Mapping[int, FloatArray]) -> list[Listing] 
     """The places there are, where they can be counted: menus, and numbers at which the model can change; else None."""
     found = []
     for menu in domain.menus:
-        known = ~np.isnan(menu.values).any(axis=1)
-        found.append(Listing(menu.columns, menu.values[known], own=not known.all()))  # what is missing stays so
+        listed = menu.values if menu.vanishes else menu.values[~menu.gap]
+        found.append(Listing(menu.columns, listed, own=bool(menu.gap.any())))  # what is missing stays so
     for j in domain.free:
         if int(j) not in breaks or domain.step[j] > 0.0:
             return None
-        found.append(Listing(np.array([j], dtype=np.intp), breaks[int(j)][:, None], own=True))
+        at = np.append(breaks[int(j)], np.nan) if int(j) in domain.missing else breaks[int(j)]
+        found.append(Listing(np.array([j], dtype=np.intp), at[:, None], own=True))
     return found
 
 

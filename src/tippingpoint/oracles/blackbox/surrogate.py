@@ -67,7 +67,7 @@ class Slope:
             worth = 2.0 * multiplier[:, None] * change - self.line.price * np.square(place - self.home[:, None])
         chosen = np.argmax(np.where(np.isnan(worth), -np.inf, worth), axis=1)
         rows = np.arange(len(chosen))
-        return place[rows, chosen], change[rows, chosen]
+        return place[rows, chosen], np.nan_to_num(change[rows, chosen])  # what is missing changes nothing
 
     def put(self, places: FloatArray, home: FloatArray, where: FloatArray) -> None:
         self.line.put(places, self.line.snapped(home, where))
