@@ -65,8 +65,9 @@ def profile(
         "std" measures each feature in its standard deviations, "mad" in median absolute deviations, "iqr" in interquartile
         ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
     search
-        For black boxes: `calls=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
-        features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
+        For black boxes: `calls=` (rows that the model may be asked about, in all, some hundreds a sample by default; with the
+        same seed more of them find nothing worse, and all features together nothing worse than one of them or a group of the
+        space, as long as they have `2d` times its calls if they are `d`; `feature_stability` shares them so), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
         where it is not clear what the model returns), `classes=`, `repeats=` (for a model whose answers are noisy, which is
         refused otherwise: every row is asked about so often, each counts as a call, and the mean is taken). A model that
         fails in the middle of a search ends it: what it found so far is used, and a note says so.
@@ -141,13 +142,8 @@ def compare(
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError("models must be a mapping of at least two, as {'lr': lr, 'svm': svm}.")
-    _, search = _sorted_out(settings)
-    shared: dict[str, Any] = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale}
-    cases = {str(name): _asked(model, X, y, settings, **shared, check=False) for name, model in models.items()}
-    if not any(case.serves(search) for case, _ in cases.values()):  # an option may be meant for one of them only
-        next(iter(cases.values()))[0].check_options(search)
-    results = {name: case.profile().stability(risk, **asked) for name, (case, asked) in cases.items()}
-    return Comparison(results, next(iter(cases.values()))[0].features.backend)
+    cases, asked = _cases(models, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+    return _compared(cases, {name: case.profile().stability(risk, **asked) for name, case in cases.items()})
 
 
 def feature_stability(
@@ -182,6 +178,73 @@ def feature_stability(
     [('x0', 0.1525), ('x1', 15.25)]
     """
     case, asked = _asked(model, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+    return _ranked(case, risk, asked, features)
+
+
+@dataclass(frozen=True)
+class Review:
+    """All that a report is about.
+
+    Attributes
+    ----------
+    result
+        Of the first model.
+    features
+        The stability of its single features.
+    comparison
+        With the other models; None where there are none.
+    """
+
+    result: StabilityResult
+    features: FeatureStability
+    comparison: Comparison | None
+
+
+def review(
+    models: Mapping[str, Any],
+    X: Any,  # noqa: N803  # as above
+    y: Any,
+    risk: float,
+    *,
+    loss: str | Loss | Callable[..., Any] | None = None,
+    sample_weight: Any = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+    **settings: Any,
+) -> Review:
+    """The stability of the first model, its features, and the comparison with the others: each model is prepared once.
+
+    Parameters
+    ----------
+    models
+        Models by name; the first is the one that it is about.
+    X, y, risk, loss, sample_weight, space, scale, settings
+        As in `stability`. A number of calls holds for each model, and once more for the features.
+    """
+    cases, asked = _cases(models, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+    results = {name: case.profile().stability(risk, **asked) for name, case in cases.items()}
+    first = next(iter(cases))
+    compared = _compared(cases, results) if len(cases) > 1 else None
+    return Review(results[first], _ranked(cases[first], risk, asked, None), compared)
+
+
+def _cases(
+    models: Mapping[str, Any], data: Any, y: Any, settings: Mapping[str, Any], **shared: Any
+) -> tuple[dict[str, Case], dict[str, Any]]:
+    """Several models on the same data, and what they are to be asked."""
+    asked, search = _sorted_out(settings)
+    cases = {str(name): _asked(model, data, y, settings, **shared, check=False)[0] for name, model in models.items()}
+    if not any(case.serves(search) for case in cases.values()):  # an option may be meant for one of them only
+        next(iter(cases.values())).check_options(search)
+    return cases, asked
+
+
+def _compared(cases: Mapping[str, Case], results: Mapping[str, StabilityResult]) -> Comparison:
+    return Comparison(results, next(iter(cases.values())).features.backend)
+
+
+def _ranked(case: Case, risk: float, asked: Mapping[str, Any], features: Any) -> FeatureStability:
+    """The stabilities of these features of a case, one after the other."""
     chosen = _chosen(case.domain, features)
     judgement = case.judgement.shared(len(chosen))
 
@@ -205,21 +268,6 @@ def feature_stability(
         case.features.backend,
         lambda name: profiled(name).stability(risk, **asked),
     )
-
-
-def served(
-    model: Any,
-    X: Any,  # noqa: N803  # as above
-    y: Any,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Of settings that are meant for several models, those that this one has a use for."""
-    shared = {name: settings.get(name) for name in ("loss", "sample_weight", "space", "scale")}
-    others = {name: value for name, value in settings.items() if name not in shared}
-    case, asked = _asked(model, X, y, others, **shared, check=False)
-    search = {name: value for name, value in others.items() if name not in asked}
-    used = {name: v for name, v in search.items() if case.judgement.searched and case.serves({name: v})}
-    return {**shared, **asked, **used}
 
 
 def _chosen(domain: Domain, wanted: Any) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
-from tippingpoint.front import compare, feature_stability, served, stability
+from tippingpoint.front import review
 
 REPORT = "tippingpoint-report.html"
 """Where the report goes, unless the user says where."""
@@ -43,15 +43,11 @@ def run(options: argparse.Namespace) -> int:
     check_gate(options)
     subject = read_subject(options, several=True)
     x, y, settings = subject.x, subject.y, {**subject.settings, **asked(options)}
-    compared = compare(subject.models, x, y, options.risk, **settings) if len(subject.models) > 1 else None
-    if compared is None:
-        result = stability(subject.model, x, y, options.risk, **settings)
-    else:
-        result = next(iter(compared.results.values()))
-    ranked = feature_stability(
-        subject.model, x, y, options.risk, **(settings if compared is None else served(subject.model, x, y, settings))
+    found = review(subject.models, x, y, options.risk, **settings)
+    result = found.result
+    page = rendered_report(
+        options.report, result, features=found.features, comparison=found.comparison, model=subject.path, data=options.data
     )
-    page = rendered_report(options.report, result, features=ranked, comparison=compared, model=subject.path, data=options.data)
     deliver(options, str(result), result.to_json(), report=page)
     if not options.quiet and options.json != "-":
         say(options, how_to_open(options.report))
