@@ -67,10 +67,11 @@ def profile(
     search
         For black boxes: `calls=` (rows that the model may be asked about, in all, some hundreds a sample by default; with the
         same seed more of them find nothing worse, and all features together nothing worse than one of them or a group of the
-        space, as long as they have `2d` times its calls if they are `d`; `feature_stability` shares them so), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction",
-        where it is not clear what the model returns), `classes=`, `repeats=` (for a model whose answers are noisy, which is
-        refused otherwise: every row is asked about so often, each counts as a call, and the mean is taken). A model that
-        fails in the middle of a search ends it: what it found so far is used, and a note says so.
+        space, as long as they have `2d` times its calls if they are `d`; `feature_stability` shares them so), `seed=0`,
+        `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction", where it is not clear
+        what the model returns), `classes=`, `repeats=` (for a model whose answers are noisy, which is refused otherwise: every
+        row is asked about so often, each counts as a call, and the mean is taken). A model that fails in the middle of a
+        search ends it: what it found so far is used, and a note says so.
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
         from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
         a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published

@@ -31,8 +31,8 @@ Talk = Generator[Question, FloatArray, None]
 TOGETHER = 2**22
 """Numbers that are shown to the model at once, where there are many places to ask about."""
 
-TURN = 2048
-"""Rows of a turn, or one for every sample where there are more of them: fewer would be slow, more would be unfair."""
+TURN, EACH, PART = 2048, 4, 4
+"""Rows of a turn: so many, or so many a sample, or one in so many of those of earlier turns. Fewer would be slow, more unfair."""
 
 SNAPSHOTS = 1.25
 """By what factor the calls grow from one snapshot of what was found to the next."""
@@ -218,7 +218,7 @@ class Speaker:
         if self._question is None:
             return
         (rows, places), before = self._question, asker.spent
-        start, turn = sum(map(len, self._answers)), max(TURN, len(asker.ground.x))
+        start, turn = sum(map(len, self._answers)), max(TURN, EACH * len(asker.ground.x), self.spent // PART)
         self._answers.append(asker.ask(rows[start : start + turn], places[start : start + turn], self.atoms))
         self.spent += asker.spent - before
         if start + turn >= len(rows):

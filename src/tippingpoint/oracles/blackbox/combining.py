@@ -20,13 +20,16 @@ from tippingpoint.oracles.blackbox.axes import Beside, Choice, Line
 SIDE = 8
 """Places of a line on either side that are scanned; all there are within reach, where there are fewer."""
 
+Parts = FloatArray
+"""How far out they are, of all that is within reach."""
+
 SWITCHES = 16
 """Options of a choice that are scanned, the cheapest first."""
 
 KEPT = 8
 """Places of a feature that are combined with those of others, of the ones that no cheaper place beats."""
 
-WIDTH = 96
+WIDTH = 64
 """Places of all features that are combined, the most effective for their cost first."""
 
 FAR = 4.0
@@ -82,22 +85,34 @@ class Pool:
         )
 
 
-def combine(ground: Ground, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray) -> Talk:
+def combine(ground: Ground, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray, parts: Parts) -> Talk:
     """Combinations around the samples, then exchanges around the nearest errors that are known."""
     if len(features) < 2:
         return
-    yield from _around(ground, features, atoms, rows, ground.x[rows])
+    yield from _around(ground, features, atoms, rows, ground.x[rows], parts)
     found = atoms.cheapest()[0][rows]
     moved = np.flatnonzero(np.isfinite(_radius(atoms)[rows]))
-    yield from _around(ground, features, atoms, rows[moved], found[moved])
+    yield from _around(ground, features, atoms, rows[moved], found[moved], parts)
 
 
-def _around(ground: Ground, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray, base: FloatArray) -> Talk:
+def even() -> Parts:
+    """Parts that are spread evenly."""
+    return np.linspace(0.0, 1.0, SIDE)
+
+
+def drawn(generator: np.random.Generator) -> Parts:
+    """Parts that are drawn at random, the near ones more often; the nearest of all is one."""
+    return np.append(0.0, np.sort(np.square(generator.random(SIDE - 1))))
+
+
+def _around(
+    ground: Ground, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray, base: FloatArray, parts: Parts
+) -> Talk:
     """Up to three features moved at once from these places."""
     if not len(rows):
         return
     home, bound = ground.x[rows], _radius(atoms)[rows]
-    options = [_options(feature, home, bound) for feature in features]
+    options = [_options(feature, home, bound, parts) for feature in features]
     value = yield rows, base
     spent = ground.domain.distance(home, base)
     near = [each.cost < bound[:, None] for each in options]
@@ -147,7 +162,7 @@ def _radius(atoms: Atoms) -> FloatArray:
     return np.where(cost > 0.0, cost, np.inf)
 
 
-def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray) -> Options:
+def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray, parts: Parts) -> Options:
     """Places of a feature that cost less than the bound; staying at home is one of them."""
     if isinstance(feature, Choice):
         cost = feature.menu.cost[feature.menu.options(home)]
@@ -156,9 +171,9 @@ def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray) -> Opt
     here = feature.positions(home)
     reach = np.where(np.isfinite(bound), np.sqrt(bound / feature.price), FAR * feature.spread)
     if feature.beside is not None:
-        wishes = _between(feature.beside, here, reach)
+        wishes = _between(feature.beside, here, reach, parts)
     else:
-        wishes = [here + side * reach * (k / SIDE) for k in range(1, SIDE + 1) for side in (1.0, -1.0)]
+        wishes = [here + side * reach * (part + 1.0 / SIDE) for part in parts for side in (1.0, -1.0)]
     at = np.column_stack([here, *(feature.snapped(home, np.where(np.isnan(here), here, wish)) for wish in wishes)])
     order = np.argsort(np.abs(at - here[:, None]), axis=1, kind="stable")
     at = np.take_along_axis(at, order, axis=1)
@@ -169,15 +184,15 @@ def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray) -> Opt
     return Options(feature, at, np.where(np.isnan(cost), np.inf, cost))
 
 
-def _between(beside: Beside, home: FloatArray, reach: FloatArray) -> list[FloatArray]:
-    """Of the changes of the model within reach, on either side, some that are spread evenly, the nearest among them."""
+def _between(beside: Beside, home: FloatArray, reach: FloatArray, parts: Parts) -> list[FloatArray]:
+    """Of the changes of the model within reach, on either side, those that are so far out."""
     first, last = (
         np.searchsorted(beside.above, home, side="right"),
         np.searchsorted(beside.above, home + reach, side="right") - 1,
     )
     lowest, highest = np.searchsorted(beside.below, home - reach), np.searchsorted(beside.below, home, side="left") - 1
     wishes = []
-    for part in np.linspace(0.0, 1.0, SIDE):
+    for part in parts:
         up = np.round(first + part * (last - first)).astype(np.intp)
         down = np.round(highest - part * (highest - lowest)).astype(np.intp)
         wishes.append(np.where(last >= first, beside.above[np.clip(up, 0, len(beside.above) - 1)], home))

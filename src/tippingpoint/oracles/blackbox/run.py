@@ -7,7 +7,7 @@ What holds of it, for a model that answers the same every time:
   that cost no less than an error that it knows (`scanning.py`). Nor are they worse than a group of the space that lies within
   them: the search among its combinations is made as it would be for the group alone. Where no number of calls is given, that
   holds as it stands. Where one is given it holds for `d` features if they have `2d` times the calls of the one feature (that
-  is how `feature_stability` shares them), and those are several turns (`TURN` rows, or one for every sample).
+  is how `feature_stability` shares them), and those are several turns (`TURN` rows, or `EACH` a sample).
 - Features that the model is known not to use change nothing. Of any other two sets, the larger one is searched for more, and
   may in principle find less.
 """

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
-from tippingpoint.oracles.blackbox.asking import Ground, Question, Talk, ask_each
+from tippingpoint.oracles.blackbox.asking import EACH, PART, TURN, Ground, Question, Talk, ask_each
 from tippingpoint.oracles.blackbox.axes import Beside, Choice, Line
 
 HALVINGS = 8
@@ -30,9 +30,6 @@ CROSSED, SMOOTH = 2000, 500
 
 HELD = 2**22
 """Numbers held at once."""
-
-TRIED = 2048
-"""Rows asked about at once."""
 
 Radius = Callable[[], FloatArray]
 """The cost of every sample from which on places cannot matter."""
@@ -122,13 +119,14 @@ def _outwards(
     ground: Ground, feature: Line | Choice, rows: IntArray, at: FloatArray | IntArray, gate: FloatArray, radius: Radius
 ) -> Generator[Question, FloatArray, FloatArray]:
     """Answers at `(n, S)` positions, tried from the first to the last; NaN where the gate is not within the radius."""
-    answers, gate, start = np.full(at.shape, np.nan), np.where(np.isnan(gate), np.inf, gate), 0
+    answers, gate, start, asked = np.full(at.shape, np.nan), np.where(np.isnan(gate), np.inf, gate), 0, 0
     while start < at.shape[1] and (gate[:, start:].min(axis=1) < radius()[rows]).any():
         trials, bound, count = list[tuple[int, IntArray]](), radius()[rows], 0
-        while start < at.shape[1] and count < TRIED:
+        while start < at.shape[1] and count < max(TURN, EACH * len(rows), asked // PART):
             here = np.flatnonzero(gate[:, start] < bound)
             trials.append((start, here))
             count, start = count + len(here), start + 1
+        asked += count
         told = yield from ask_each((rows[here], _placed(ground, feature, rows[here], at[here, k])) for k, here in trials)
         for (k, here), answer in zip(trials, told, strict=True):
             answers[here, k] = answer

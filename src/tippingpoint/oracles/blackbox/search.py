@@ -16,7 +16,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.oracles.blackbox.asking import Ground, Question, Talk, ask_each
 from tippingpoint.oracles.blackbox.atoms import Atoms
 from tippingpoint.oracles.blackbox.axes import Choice, Line
-from tippingpoint.oracles.blackbox.combining import combine
+from tippingpoint.oracles.blackbox.combining import combine, drawn, even
 from tippingpoint.oracles.blackbox.surrogate import Slope, Stairs, Surrogate, Table
 
 RUNGS = 36
@@ -55,8 +55,8 @@ SHORT = 0.1
 FELT = 6
 """Halvings along each line, and octaves that they cover."""
 
-ROUNDS = 2
-"""Times that a search begins again elsewhere, unless it is to go on as long as there are calls."""
+ROUNDS, COMBINED = 2, 1
+"""Times that a search begins again elsewhere, and where combinations are tried too, unless it goes on while there are calls."""
 
 PRICES = (1.0, 0.25, 4.0)
 """Prices at which a smooth loss is looked at again, round by round, in units of the typical one."""
@@ -119,9 +119,10 @@ class Searcher:
         if crossing:
             yield from self._shrink(rows)
         yield from self._look_again(rows, self._typical_price(first))
-        for k in itertools.count() if endless else range(ROUNDS):
+        for k in itertools.count() if endless else range(COMBINED if crossing else ROUNDS):
             if crossing:
-                yield from combine(ground, (*self._lines, *self._choices), self._atoms, rows)
+                parts = drawn(self._generator) if k else even()
+                yield from combine(ground, (*self._lines, *self._choices), self._atoms, rows, parts)
             yield from self._restart(rows)
             if not crossing or k > 0:
                 yield from self._look_again(rows, PRICES[k % len(PRICES)] * self._typical_price(first))
