@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable
@@ -139,7 +140,7 @@ def test_all_features_together_are_never_worse_than_one_of_them_or_a_group(kind:
 def test_more_calls_are_never_worse(kind: str) -> None:
     trial = trials()[kind]
     found = [trial.values(calls=300 + per_row * ROWS) for per_row in (2, 9, 10, 40, 160)]
-    for fewer, more in zip(found, found[1:], strict=False):
+    for fewer, more in itertools.pairwise(found):
         assert all(b <= a * ROUNDING for a, b in zip(fewer, more, strict=True))
 
 

@@ -32,7 +32,7 @@ TOGETHER = 2**22
 """Numbers that are shown to the model at once, where there are many places to ask about."""
 
 TURN, EACH, PART = 2048, 4, 4
-"""Rows of a turn: so many, or so many a sample, or one in so many of those of earlier turns. Fewer would be slow, more unfair."""
+"""Rows of a turn: so many, or so many a sample, or one in so many of earlier turns. Fewer would be slow, more unfair."""
 
 SNAPSHOTS = 1.25
 """By what factor the calls grow from one snapshot of what was found to the next."""

@@ -117,7 +117,7 @@ def _around(
     spent = ground.domain.distance(home, base)
     near = [each.cost < bound[:, None] for each in options]
     trials = [(each, k, np.flatnonzero(near[f][:, k])) for f, each in enumerate(options) for k in range(each.at.shape[1])]
-    answers = yield from ask_each((rows[here], _moved(base, [(each, here, np.full(len(here), k))])) for each, k, here in trials)
+    answers = yield from ask_each((rows[here], _moved(base, each, here, np.full(len(here), k))) for each, k, here in trials)
     scores = {id(each): np.full(each.at.shape, np.nan) for each in options}
     for (each, k, here), answer in zip(trials, answers, strict=True):
         scores[id(each)][here, k] = answer
@@ -148,9 +148,8 @@ def _around(
         yield from ask_each(trials_now)
 
 
-def _moved(base: FloatArray, moves: Sequence[tuple[Options, IntArray, IntArray]]) -> FloatArray:
-    """These rows of the base with features moved."""
-    options, here, which = moves[0]
+def _moved(base: FloatArray, options: Options, here: IntArray, which: IntArray) -> FloatArray:
+    """These rows of the base with one feature moved to options of its own."""
     places = base[here]
     options.put(places, here, which)
     return places

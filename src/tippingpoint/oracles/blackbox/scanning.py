@@ -37,11 +37,9 @@ Radius = Callable[[], FloatArray]
 
 def places_known(ground: Ground, feature: Line | Choice) -> int | None:
     """How many places a scan of this feature tries, where that makes it exact; None where it cannot be."""
-    if isinstance(feature, Choice):
-        return len(feature.menu.values)
     if feature.menu is not None:
         return len(feature.menu.values)
-    if feature.beside is None:
+    if isinstance(feature, Choice) or feature.beside is None:
         return None
     places = len(feature.beside.above)
     return places if places <= (CROSSED if ground.loss.needs_crossing else SMOOTH) else None
