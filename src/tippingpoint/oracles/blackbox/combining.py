@@ -27,7 +27,8 @@ SWITCHES = 16
 """Options of a choice that are scanned, the cheapest first."""
 
 KEPT = 8
-"""Places of a feature that are combined with those of others, of the ones that no cheaper place beats."""
+"""Places of a feature that are combined with those of others: those that no cheaper one beats first, then the cheapest.
+More of them where there are few features."""
 
 WIDTH = 64
 """Places of all features that are combined, the most effective for their cost first."""
@@ -35,11 +36,13 @@ WIDTH = 64
 FAR = 4.0
 """How far a line is scanned, in spreads, for samples of which no error is known."""
 
-DOUBT = 0.3
-"""How far a sum of changes may be off, relative to the changes."""
+DOUBT, SURPRISE = 0.3, 0.5
+"""How far a sum of changes may be off, relative to the changes; and to what an error takes, since two features together may do
+what neither does alone."""
 
-TRIED, AT_ONCE = 24, 8
-"""Pairs that are tried, and triples; and how many of them before what was found is looked at."""
+TRIED, SHARED, AT_ONCE = 24, 192, 8
+"""Pairs that are tried, and triples: so many, or more where few features share this number; and how many of them before what was
+found is looked at."""
 
 SEEDS = 12
 """Pairs to which a third feature is added."""
@@ -128,7 +131,11 @@ def _around(
     known = bound[np.isfinite(bound)]
     reward = np.where(np.isfinite(bound), bound, 2.0 * known.max(initial=1.0)) - spent
     picked = np.concatenate(
-        [_picked(pool, part, value, reward) for part in blocks(len(rows), max(HELD // WIDTH**2, 1))], axis=0
+        [
+            _picked(pool, part, value, reward, max(TRIED, SHARED // len(features)))
+            for part in blocks(len(rows), max(HELD // WIDTH**2, 1))
+        ],
+        axis=0,
     )
     dearer = pool.sums(np.where(np.isfinite(pool.dearer), pool.dearer, 0.0), picked)
     for start in range(0, picked.shape[1], AT_ONCE):
@@ -207,23 +214,21 @@ def _cost_now(feature: Line | Choice, home: FloatArray, base: FloatArray) -> Flo
 
 
 def _pool(options: Sequence[Options], now: Sequence[FloatArray], scores: Sequence[FloatArray], value: FloatArray) -> Pool:
-    """The options that no cheaper one of their feature beats, some of each."""
+    """Of the options of every feature those that are combined."""
     parts = list[tuple[IntArray, IntArray, FloatArray, FloatArray]]()
     for f, (each, cost, score) in enumerate(zip(options, now, scores, strict=True)):
         dearer, gain = each.cost - cost[:, None], score - value[:, None]
-        dearer = np.where(np.isnan(gain) | (gain == 0.0) | ((gain < 0.0) & (dearer >= 0.0)), np.inf, dearer)
+        dearer = np.where(np.isnan(gain) | (each.cost == cost[:, None]), np.inf, dearer)
         order = np.argsort(dearer, axis=1, kind="stable")
         dearer, gain = np.take_along_axis(dearer, order, axis=1), np.take_along_axis(gain, order, axis=1)
         gain = np.where(np.isfinite(dearer), gain, -np.inf)
         best = np.maximum.accumulate(gain, axis=1)
         beaten = np.column_stack((np.zeros(len(gain), dtype=bool), gain[:, 1:] <= best[:, :-1]))
-        dearer = np.where(beaten, np.inf, dearer)
-        count = np.isfinite(dearer).sum(axis=1)
-        first = np.argsort(~np.isfinite(dearer), axis=1, kind="stable")  # those that are left come first
-        slots = np.arange(KEPT)
-        wide = np.round(slots * np.maximum(count - 1, 0)[:, None] / (KEPT - 1)).astype(np.intp)
-        chosen = np.take_along_axis(first, np.where(count[:, None] > KEPT, wide, np.minimum(slots, first.shape[1] - 1)), axis=1)
-        gone = slots >= np.minimum(count, KEPT)[:, None]
+        rank = np.where(np.isfinite(dearer), beaten, 2)
+        chosen = np.argsort(rank, axis=1, kind="stable")[
+            :, : max(KEPT, WIDTH // len(options))
+        ]  # those that no cheaper one beats, then the cheapest
+        gone = np.take_along_axis(rank, chosen, axis=1) == 2
         parts.append(
             (
                 np.full(chosen.shape, f),
@@ -240,15 +245,16 @@ def _pool(options: Sequence[Options], now: Sequence[FloatArray], scores: Sequenc
     return Pool(feature, which, dearer, gain)
 
 
-def _picked(pool: Pool, part: slice, value: FloatArray, reward: FloatArray) -> IntArray:
+def _picked(pool: Pool, part: slice, value: FloatArray, reward: FloatArray, most: int) -> IntArray:
     """`(n, M, 3)`: the most promising pairs and triples of places, -1 for none; the most promising first."""
     feature, dearer, gain = pool.feature[part], pool.dearer[part], pool.gain[part]
     a, b = np.triu_indices(feature.shape[1], 1)
     apart = feature[:, a] != feature[:, b]
     cost = np.where(apart, dearer[:, a] + dearer[:, b], np.inf)
     push, doubt = gain[:, a] + gain[:, b], np.abs(gain[:, a]) + np.abs(gain[:, b])
+    doubt += SURPRISE * np.abs(value[part, None])
     worth = _promise(value[part, None] + push, doubt, reward[part, None] - cost)
-    pairs = _largest(worth, TRIED)
+    pairs = _largest(worth, most)
     rows = np.arange(len(feature))[:, None]
     first = np.stack((a[pairs], b[pairs], np.full(pairs.shape, -1)), axis=2)
     first[~(worth[rows, pairs] > 0.0)] = -1
@@ -260,7 +266,7 @@ def _picked(pool: Pool, part: slice, value: FloatArray, reward: FloatArray) -> I
     push3 = push[rows, seeds][:, :, None] + gain[:, None, :]
     doubt3 = doubt[rows, seeds][:, :, None] + np.abs(gain)[:, None, :]
     worth3 = _promise(value[part, None, None] + push3, doubt3, reward[part, None, None] - cost3).reshape(len(feature), -1)
-    triples = _largest(worth3, TRIED)
+    triples = _largest(worth3, most)
     seed, more = np.divmod(triples, feature.shape[1])
     second = np.stack((sa[rows, seed], sb[rows, seed], more), axis=2)
     second[~(worth3[rows, triples] > 0.0)] = -1
