@@ -245,7 +245,7 @@ def test_a_comparison_of_tables_prints_and_draws(tmp_path: Any) -> None:
     table = runs()
     compared = tp.compare({"small": of(table, "small"), "large": of(table, "large")}, **PRICES)
     assert isinstance(compared, Comparison)
-    assert str(compared).count("large") == 2
+    assert "'large' is more stable than 'small'" in str(compared) or "Undecided" in str(compared)
     pytest.importorskip("matplotlib")
     compared.plot()
     first = compared.results["small"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,12 +74,14 @@ def profile(
         "std" measures each feature in its standard deviations, "mad" in median absolute deviations, "iqr" in interquartile
         ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
     search
-        For black boxes: `calls=` (rows that the model may be asked about, in all; 500 a sample, or more where there are many
-        features), `seed=0`, `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction":
-        what the model returns; it is obeyed or refused, and where it is left out a note says how numbers were read),
-        `classes=`, `repeats=` (for a model whose answers are noisy, which is refused otherwise: every row is asked about so
-        often, each counts as a call, and the mean is taken). A model that fails in the middle of a search ends it: what it
-        found so far is used, and a note says so.
+        For black boxes: `calls=` (rows that the model may be asked about, in all, some hundreds a sample by default; with the
+        same seed more of them find nothing worse, and all features together nothing worse than one of them or a group of the
+        space, as long as they have `2d` times its calls if they are `d`; `feature_stability` shares them so), `seed=0`,
+        `batch=` (rows at once), `progress=`, `output=` ("label", "probability", "score" or "prediction": what the model
+        returns; it is obeyed or refused, and where it is left out a note says how numbers were read), `classes=`, `repeats=`
+        (for a model whose answers are noisy, which is refused otherwise: every row is asked about so often, each counts as a
+        call, and the mean is taken). A model that fails in the middle of a search ends it: what it found so far is used, and
+        a note says so.
         For modules: how to search. `method` is "path" (the default: a search whose best find is a valid upper bound, bounded
         from below where the layers allow it), "exact" (one hidden layer of ReLUs with one output: proved to `tolerance=0.01`
         a sample within `time_limit=60` seconds a question, whatever is open then is in the bounds) or "paper" (the published
@@ -166,19 +169,8 @@ def compare(
         raise InputError("risk is missing; give the threshold, a mean loss, as risk=0.4.")
     if X is None and y is None:
         return compare_tables(models, risk, loss=loss, sample_weight=sample_weight, space=space, scale=scale, **settings)
-    _, search = _sorted_out(settings)
-    shared: dict[str, Any] = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale}
-    cases = {str(name): _asked(model, X, y, settings, **shared, check=False) for name, model in models.items()}
-    if not any(case.serves(search) for case, _ in cases.values()):  # an option may be meant for one of them only
-        next(iter(cases.values()))[0].check_options(search)
-
-    def result(name: str) -> StabilityResult:
-        case, asked = cases[name]
-        return case.profile().stability(risk, **asked)
-
-    found = answered(cases, result, stopped=lambda result: result.stopped)
-    backend = next(iter(cases.values()))[0].features.backend
-    return Comparison(dict(zip(cases, found, strict=False)), backend, len(found) < len(cases))
+    cases, asked = _cases(models, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+    return _compared(cases, _results(cases, risk, asked))
 
 
 def feature_stability(
@@ -215,6 +207,85 @@ def feature_stability(
     [('x0', 0.1525), ('x1', 15.25)]
     """
     case, asked = _asked(model, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+    return _ranked(case, risk, asked, features)
+
+
+@dataclass(frozen=True)
+class Review:
+    """All that a report is about.
+
+    Attributes
+    ----------
+    result
+        Of the first model.
+    features
+        The stability of its single features; None where an interrupt came before.
+    comparison
+        With the other models; None where there are none.
+    """
+
+    result: StabilityResult
+    features: FeatureStability | None
+    comparison: Comparison | None
+
+
+def review(
+    models: Mapping[str, Any],
+    X: Any,  # noqa: N803  # as above
+    y: Any,
+    risk: float,
+    *,
+    loss: str | Loss | Callable[..., Any] | None = None,
+    sample_weight: Any = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+    **settings: Any,
+) -> Review:
+    """The stability of the first model, its features, and the comparison with the others: each model is prepared once.
+
+    Interrupted from the keyboard, it ends with what it has by then.
+
+    Parameters
+    ----------
+    models
+        Models by name; the first is the one that it is about.
+    X, y, risk, loss, sample_weight, space, scale, settings
+        As in `stability`. A number of calls holds for each model, and once more for the features.
+    """
+    cases, asked = _cases(models, X, y, settings, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
+    results = _results(cases, risk, asked)
+    first = next(iter(cases))
+    compared = _compared(cases, results) if len(cases) > 1 else None
+    ranked = None
+    if len(results) == len(cases) and not any(result.stopped for result in results.values()):
+        with suppress(KeyboardInterrupt):  # the results themselves are not lost
+            ranked = _ranked(cases[first], risk, asked, None)
+    return Review(results[first], ranked, compared)
+
+
+def _cases(
+    models: Mapping[str, Any], data: Any, y: Any, settings: Mapping[str, Any], **shared: Any
+) -> tuple[dict[str, Case], dict[str, Any]]:
+    """Several models on the same data, and what they are to be asked."""
+    asked, search = _sorted_out(settings)
+    cases = {str(name): _asked(model, data, y, settings, **shared, check=False)[0] for name, model in models.items()}
+    if not any(case.serves(search) for case in cases.values()):  # an option may be meant for one of them only
+        next(iter(cases.values())).check_options(search)
+    return cases, asked
+
+
+def _results(cases: Mapping[str, Case], risk: float, asked: Mapping[str, Any]) -> dict[str, StabilityResult]:
+    """The stability of each, up to an interrupt."""
+    found = answered(cases, lambda name: cases[name].profile().stability(risk, **asked), stopped=lambda result: result.stopped)
+    return dict(zip(cases, found, strict=False))
+
+
+def _compared(cases: Mapping[str, Case], results: Mapping[str, StabilityResult]) -> Comparison:
+    return Comparison(results, next(iter(cases.values())).features.backend, len(results) < len(cases))
+
+
+def _ranked(case: Case, risk: float, asked: Mapping[str, Any], features: Any) -> FeatureStability:
+    """The stabilities of these features of a case, one after the other."""
     chosen = _chosen(case.domain, features)
     judgement = case.judgement.shared(len(chosen))
 
@@ -245,21 +316,6 @@ def feature_stability(
         lambda name: profiled(name).stability(risk, **asked),
         len(found) < len(chosen) or any(each.interrupted for each in found.values()),
     )
-
-
-def served(
-    model: Any,
-    X: Any,  # noqa: N803  # as above
-    y: Any,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Of settings that are meant for several models, those that this one has a use for."""
-    shared = {name: settings.get(name) for name in ("loss", "sample_weight", "space", "scale")}
-    others = {name: value for name, value in settings.items() if name not in shared}
-    case, asked = _asked(model, X, y, others, **shared, check=False)
-    search = {name: value for name, value in others.items() if name not in asked}
-    used = {name: v for name, v in search.items() if case.judgement.searched and case.serves({name: v})}
-    return {**shared, **asked, **used}
 
 
 def _chosen(domain: Domain, wanted: Any) -> dict[str, tuple[str, ...]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import suppress
 from typing import Any
 
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
-from tippingpoint.cli.gate import check_gate, gate, stopped
+from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.opening import how_to_open
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
@@ -16,7 +15,7 @@ from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
-from tippingpoint.front import compare, feature_stability, served, stability
+from tippingpoint.front import compare, review
 from tippingpoint.results import StabilityResult
 
 REPORT = "tippingpoint-report.html"
@@ -66,17 +65,9 @@ def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, 
     """The stability of the first model, and what else its report shows."""
     subject = read_subject(options, several=True)
     x, y, settings = subject.x, subject.y, {**subject.settings, **asked(options)}
-    compared = compare(subject.models, x, y, options.risk, **settings) if len(subject.models) > 1 else None
-    if compared is None:
-        result = stability(subject.model, x, y, options.risk, **settings)
-    else:
-        result = next(iter(compared.results.values()))
-    ranked = None
-    if not stopped(options, [result] if compared is None else compared.results.values()):
-        with suppress(KeyboardInterrupt):  # the result itself is not lost
-            own = settings if compared is None else served(subject.model, x, y, settings)
-            ranked = feature_stability(subject.model, x, y, options.risk, **own)
-    return result, {"features": ranked, "comparison": compared, "model": subject.path, "data": options.data}
+    found = review(subject.models, x, y, options.risk, **settings)
+    parts = {"features": found.features, "comparison": found.comparison, "model": subject.path, "data": options.data}
+    return found.result, parts
 
 
 def _of_tables(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:

@@ -27,6 +27,11 @@ SERVED = (
 )
 
 
+SHARED = 2
+"""Of calls that several features share, one part in so many is used: so all features together, which have the same calls, scan
+each of them as far, and are never less sensitive than one of them."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How a model that can only be asked is searched.
@@ -34,7 +39,8 @@ class Options:
     Attributes
     ----------
     calls
-        Rows that the model may be asked about, in all; 500 a sample, or more where there are many features.
+        Rows that the model may be asked about, in all; more find nothing worse. None for as many as it takes to scan every
+        feature and to search among combinations of them, some hundreds a sample.
     seed
         Of what is drawn.
     batch
@@ -138,7 +144,7 @@ class BlackBoxJudgement(Judgement):
                 " features."
             )
         other = copy.copy(self)
-        other._calls = left // parts  # noqa: SLF001  # a copy of itself
+        other._calls = max(left // (SHARED * parts), each)  # noqa: SLF001  # a copy of itself
         return other
 
     @property

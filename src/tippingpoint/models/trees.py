@@ -13,15 +13,19 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.frames import Features
 from tippingpoint.models.affine import NotAffineError, fold
+from tippingpoint.oracles.blackbox.axes import Beside
 
 Splits = list[tuple[int, FloatArray]]
-"""Column, and thresholds of it, tree by tree."""
+"""Column, and the last numbers that are not above thresholds of it, tree by tree."""
+
+Sides = list[tuple[int, FloatArray, FloatArray]]
+"""Column, and the values just below and just above thresholds of it."""
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)
 """How far beside a threshold, relative to the numbers it is computed from, a value is on its side for sure."""
 
 
-def breakpoints(model: Any, features: Features, columns: IntArray) -> Mapping[int, FloatArray]:
+def breakpoints(model: Any, features: Features, columns: IntArray) -> Mapping[int, Beside]:
     """By column: values on either side of every threshold; nothing for models that are not trees on known columns."""
     steps, last = ([step for _, step in model.steps[:-1]], model.steps[-1][1]) if hasattr(model, "steps") else ([], model)
     splits = _splits(last)
@@ -30,18 +34,19 @@ def breakpoints(model: Any, features: Features, columns: IntArray) -> Mapping[in
     beside = _through(steps, last, splits, features) if steps else _directly(last, splits, features)
     found = {}
     for j in columns if beside is not None else ():
-        found[int(j)] = np.unique(np.concatenate([np.zeros(0), *(at for column, at in beside or () if column == j)]))
+        of_column = [(below, above) for column, below, above in beside or () if column == j] or [(np.zeros(0), np.zeros(0))]
+        found[int(j)] = Beside(*(np.unique(np.concatenate(side)) for side in zip(*of_column, strict=True)))
     return found
 
 
-def _directly(model: Any, splits: Splits, features: Features) -> Splits | None:
+def _directly(model: Any, splits: Splits, features: Features) -> Sides | None:
     """The last number that is not above a threshold, and the first that is."""
     if getattr(model, "n_features_in_", -1) != features.x.shape[1]:
         return None
-    return [(j, np.concatenate((edges, np.nextafter(edges, np.inf)))) for j, edges in splits]
+    return [(j, edges, np.nextafter(edges, np.inf)) for j, edges in splits]
 
 
-def _through(steps: Sequence[Any], model: Any, splits: Splits, features: Features) -> Splits | None:
+def _through(steps: Sequence[Any], model: Any, splits: Splits, features: Features) -> Sides | None:
     """Thresholds of what preprocessing makes of single raw columns, taken back to them."""
     width = int(model.n_features_in_)
     try:
@@ -58,7 +63,7 @@ def _through(steps: Sequence[Any], model: Any, splits: Splits, features: Feature
         if len(raw) == 1:
             slope = float(weight[t, raw[0]])
             at, slack = (edges - bias[t]) / slope, ROUNDING * (np.abs(edges) + abs(bias[t])) / abs(slope)
-            beside.append((int(raw[0]), np.concatenate((at - slack, at + slack))))
+            beside.append((int(raw[0]), at - slack, at + slack))
     return beside
 
 
@@ -87,10 +92,10 @@ def _of_tree(tree: Any) -> Iterator[tuple[int, FloatArray]]:
         edges = np.asarray(tree.threshold[tree.feature == j], dtype=float)
         near = edges.astype(np.float32)
         above = near.astype(float) > edges
-        last = np.where(above, np.nextafter(near, np.float32(-np.inf)), near).astype(float)
-        first = np.where(above, near, np.nextafter(near, np.float32(np.inf))).astype(float)
-        middle = 0.5 * (last + first)
-        yield int(j), np.concatenate((np.nextafter(middle, -np.inf), middle))
+        last = np.where(above, np.nextafter(near, np.float32(-np.inf)), near)
+        first = np.where(above, near, np.nextafter(near, np.float32(np.inf)))
+        middle = 0.5 * (last.astype(float) + first.astype(float))
+        yield int(j), np.where(middle.astype(np.float32) == last, middle, np.nextafter(middle, -np.inf))
 
 
 def _of_histograms(predictors: list[Any], order: IntArray) -> Iterator[tuple[int, FloatArray]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,12 @@ from tippingpoint.oracles.table import TableOracle
 CROWD = 32
 """Atoms a sample, on average, from which on those that cannot matter are forgotten."""
 
+
+Outline = tuple[IntArray, FloatArray, FloatArray]
+"""Sample, lift and cost of atoms."""
+
+Earlier = tuple[float, Outline]
+"""The share of the calls that came after something had been found, and what it was."""
 
 Floor = Callable[[Problem, Solution], Certificate]
 """Bounds the stability from below."""
@@ -46,6 +53,10 @@ class Atoms:
         best = envelope(sample, lift, cost)
         self._parts = [(sample[best], lift[best], cost[best], places[best])]
         return self._parts[0]
+
+    def outline(self) -> Outline:
+        """Sample, lift and cost of the atoms on the envelopes."""
+        return self.kept()[:3]
 
     def cheapest(self) -> tuple[FloatArray, FloatArray]:
         """The place of largest lift of every sample, the cheapest of them, and its cost; its own where there is no lift."""
@@ -83,6 +94,8 @@ class AtomsOracle(TableOracle):
         Who bounds the stability from below, where anybody does.
     interrupted
         Whether the search ended before it was done.
+    earlier
+        What had been found before the last calls, to tell what they were good for.
     """
 
     def __init__(
@@ -96,6 +109,7 @@ class AtomsOracle(TableOracle):
         notes: tuple[str, ...] = (),
         floor: Floor | None = None,
         interrupted: bool = False,
+        earlier: Earlier | None = None,
     ) -> None:
         sample, lift, cost, places = atoms.kept()
         super().__init__(sample, losses[sample] + lift, cost, dict(zip(domain.names, places.T, strict=True)))
@@ -105,6 +119,7 @@ class AtomsOracle(TableOracle):
         self.interrupted = interrupted
         self._notes = notes
         self._floor = floor
+        self._earlier = earlier
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -117,7 +132,20 @@ class AtomsOracle(TableOracle):
             return super().certify(problem, solution)
         if self._floor is not None and solution.status is not Status.ALREADY:
             return self._floor(problem, solution)
-        return Certificate(0.0, f"not certified: {self.certificate}")
+        return Certificate(0.0, f"not certified: {self.certificate}{self._late(problem, solution)}")
+
+    def _late(self, problem: Problem, solution: Solution) -> str:
+        """In words: by how much the last calls lowered this answer."""
+        if self._earlier is None or solution.status is not Status.ATTAINED:
+            return ""
+        share, (sample, lift, cost) = self._earlier
+        before = replace(problem, responses=TableOracle(sample, self._losses[sample] + lift, cost, {}))
+        told = f"; the last {100.0 * share:.0f} % of them"
+        found = solve(before)
+        if found.status is not Status.ATTAINED:
+            return f"{told} first reached the threshold"
+        value, was = (sensitive_distribution(*each).total_cost for each in ((problem, solution), (before, found)))
+        return f"{told} lowered the stability by {100.0 * max(1.0 - value / was, 0.0):.2g} %"
 
 
 class NoisyOracle(AtomsOracle):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,28 @@ LADDERS = {1: (0.5,), 2: (0.25, 1.0), 3: (0.2, 0.7, 2.0), 4: (0.1, 0.4, 1.0, 2.5
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The numbers just below and just above those at which a model can change along a column, each in order."""
+
+    below: FloatArray
+    above: FloatArray
+
+    def nearest(self, home: FloatArray, positions: FloatArray) -> FloatArray:
+        """The nearest numbers to these homes at which the model says what it says at these positions."""
+        if not len(self.above):
+            return home
+        up = self.above[np.maximum(np.searchsorted(self.above, positions, side="right") - 1, 0)]
+        down = self.below[np.minimum(np.searchsorted(self.below, positions, side="left"), len(self.below) - 1)]
+        fallen = np.where((positions < home) & (down < home) & (down >= positions), down, home)
+        return np.where((positions > home) & (up > home) & (up <= positions), up, fallen)
+
+
+@dataclass(frozen=True)
 class Line:
     """A feature with a distance: a number, a whole number, or levels.
 
-    Positions along it are the number itself, or the place of the level; moving by `u` costs `price·u²`.
+    Positions along it are the number itself, or the place of the level; moving by `u` costs `price·u²`. Where it is known at
+    which numbers the model can change, positions are beside those.
     """
 
     column: int
@@ -26,6 +45,12 @@ class Line:
     spread: float
     domain: Domain
     menu: Menu | None = None
+    beside: Beside | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the feature."""
+        return self.domain.names[self.column] if self.menu is None else self.menu.name
 
     @property
     def step(self) -> float:
@@ -52,7 +77,8 @@ class Line:
         here = x[:, self.column]
         if self.step > 0.0:
             positions = here + np.round((positions - here) / self.step) * self.step
-        return np.where(np.isnan(here), here, np.clip(positions, low, high))
+        positions = np.where(np.isnan(here), here, np.clip(positions, low, high))
+        return positions if self.beside is None else self.beside.nearest(here, positions)
 
     def towards(self, x: FloatArray, positions: FloatArray, steps: float) -> FloatArray:
         """The same, rounded outwards by up to so many steps (inwards where negative)."""
@@ -83,6 +109,11 @@ class Choice:
 
     menu: Menu
 
+    @property
+    def name(self) -> str:
+        """Of the feature."""
+        return self.menu.name
+
     def put(self, x: FloatArray, options: IntArray) -> None:
         """Move the rows there."""
         x[:, self.menu.columns] = self.menu.values[options]
@@ -109,9 +140,16 @@ def _vanishing(name: str, column: int, price: float) -> Vanishing:
     return Vanishing(Gap(name, "missing", np.array([column], dtype=np.intp), np.array([[0.0], [np.nan]]), cost, None))
 
 
-def axes(domain: Domain, spread: FloatArray) -> tuple[list[Line], list[Choice]]:
-    """The features of a domain; `spread` is that of every column."""
-    lines = [Line(int(j), float(domain.price[j]), float(spread[j]) or 1.0, domain) for j in domain.free]
+def axes(domain: Domain, spread: FloatArray, breaks: Mapping[int, Beside]) -> tuple[list[Line], list[Choice]]:
+    """The features of a domain; `spread` is that of every column, `breaks` where the model can change, as far as it is known.
+
+    A column along which it cannot is none: so features that the model does not use change nothing about the search.
+    """
+    lines = []
+    for j in domain.free:
+        beside = breaks.get(int(j)) if domain.step[j] == 0.0 else None
+        if beside is None or len(beside.above):
+            lines.append(Line(int(j), float(domain.price[j]), float(spread[j]) or 1.0, domain, beside=beside))
     choices: list[Choice] = [_vanishing(domain.names[j], j, price) for j, price in domain.missing.items()]
     for menu in domain.menus:
         if menu.axis is None:

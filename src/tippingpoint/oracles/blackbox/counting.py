@@ -11,7 +11,8 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.domain import Domain
-from tippingpoint.oracles.blackbox.asking import Asker
+from tippingpoint.oracles.blackbox.asking import Asker, bundles
+from tippingpoint.oracles.blackbox.axes import Beside
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Listing:
     own: bool
 
 
-def listings(domain: Domain, breaks: Mapping[int, FloatArray]) -> list[Listing] | None:
+def listings(domain: Domain, breaks: Mapping[int, Beside]) -> list[Listing] | None:
     """The places there are, where they can be counted: menus, and numbers at which the model can change; else None."""
     found = []
     for menu in domain.menus:
@@ -32,7 +33,8 @@ def listings(domain: Domain, breaks: Mapping[int, FloatArray]) -> list[Listing] 
     for j in domain.free:
         if int(j) not in breaks or domain.step[j] > 0.0:
             return None
-        at = np.append(breaks[int(j)], np.nan) if int(j) in domain.missing else breaks[int(j)]
+        places = np.union1d(breaks[int(j)].below, breaks[int(j)].above)
+        at = np.append(places, np.nan) if int(j) in domain.missing else places
         found.append(Listing(np.array([j], dtype=np.intp), at[:, None], own=True))
     return found
 
@@ -44,15 +46,16 @@ def combinations(lists: Sequence[Listing]) -> int:
 
 def enumerate_all(asker: Asker, lists: Sequence[Listing]) -> None:
     """Try every combination."""
-    everyone = np.arange(len(asker.x))
+    x = asker.ground.x
+    everyone = np.arange(len(x))
 
     def trials() -> Iterator[tuple[IntArray, FloatArray]]:
         for values in itertools.product(*([*listing.values, *([None] if listing.own else [])] for listing in lists)):
-            places = asker.x.copy()
+            places = x.copy()
             for listing, value in zip(lists, values, strict=True):
                 if value is not None:
                     places[:, listing.columns] = value
             yield everyone, places
 
-    for _ in asker.ask_each(trials()):
-        pass
+    for rows, places in bundles(trials()):
+        asker.ask(rows, places)

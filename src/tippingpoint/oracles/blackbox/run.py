@@ -1,10 +1,23 @@
-"""A search from beginning to end: every place there is, where they can be counted; otherwise as far as the budget goes."""
+"""A search from beginning to end: every place there is, where they can be counted; otherwise as far as the budget goes.
+
+What holds of it, for a model that answers the same every time:
+
+- More calls find nothing worse: what is asked within some calls is what is asked first within more (`asking.py`).
+- All features together are never worse than one of them: their search makes the scan of every single feature, but for places
+  that cost no less than an error that it knows (`scanning.py`). Nor are they worse than a group of the space that lies within
+  them: the search among its combinations is made as it would be for the group alone. Where no number of calls is given, that
+  holds as it stands. Where one is given it holds for `d` features if they have `2d` times the calls of the one feature (that
+  is how `feature_stability` shares them), and those are several turns (`TURN` rows, or `EACH` a sample).
+- Features that the model is known not to use change nothing. Of any other two sets, the larger one is searched for more, and
+  may in principle find less.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,22 +27,24 @@ from tippingpoint.domain import Domain
 from tippingpoint.errors import ModelError
 from tippingpoint.losses import Loss
 from tippingpoint.oracles.base import INTERRUPTED, failed
-from tippingpoint.oracles.blackbox.asking import Asker, Scores
-from tippingpoint.oracles.blackbox.atoms import AtomsOracle, Floor, NoisyOracle
+from tippingpoint.oracles.blackbox.asking import Asker, Ground, Scores, Speaker, converse
+from tippingpoint.oracles.blackbox.atoms import Atoms, AtomsOracle, Floor, NoisyOracle
+from tippingpoint.oracles.blackbox.axes import Beside, Choice, Line, axes
 from tippingpoint.oracles.blackbox.confirming import CONFIRMED, confirm, losses_afresh
 from tippingpoint.oracles.blackbox.counting import combinations, enumerate_all, listings
 from tippingpoint.oracles.blackbox.noise import Noise
+from tippingpoint.oracles.blackbox.scanning import places_known, scan
 from tippingpoint.oracles.blackbox.search import Searcher
-from tippingpoint.progress import Tick, progress_bar
-
-CALLS = 500
-"""Calls a sample where no number is given."""
+from tippingpoint.progress import progress_bar
 
 COUNTED = 2000
 """Places a sample up to which, where no number is given, every one of them is tried."""
 
-LOOKS = 6
-"""Times that every feature is looked at, at least, where no number is given and there are many."""
+SCANS, COMBINATIONS = 2.0, 1.0
+"""What single features get of the calls, and what combinations of them get, until one of the two is done."""
+
+GUESSED = 500
+"""Calls a sample that a search is thought to take while a bar is shown, where no number is given."""
 
 AGAIN, AFRESH = 20, 5
 """Of a number of calls that is given, this part is kept for asking again about what was found; of noisy answers the latter."""
@@ -78,7 +93,7 @@ class Quest:
         return self.scores(np.arange(len(self.x)), self.x)
 
     def oracle(
-        self, domain: Domain, breaks: Mapping[int, FloatArray], floor: Floor | None = None, calls: int | None = None
+        self, domain: Domain, breaks: Mapping[int, Beside], floor: Floor | None = None, calls: int | None = None
     ) -> AtomsOracle:
         """What is found in a domain.
 
@@ -95,19 +110,22 @@ class Quest:
         """
         samples, noise = len(self.x), self.noise
         given = None if calls is None else calls // noise.repeats
-        most = samples * max(CALLS, LOOKS * _looks(domain)) if given is None else given - self._reserve(given)
+        ground = Ground(self.x, domain, self.loss, self.now, self.graded)
         lists = listings(domain, breaks)
         every = combinations(lists) if lists is not None else 0
         all_of_them = (every + 1) * samples
-        exact, notes = lists is not None and all_of_them <= (given or samples * COUNTED), tuple[str, ...]()
-        budget, fresh = all_of_them if exact else most, None
-        with progress_bar("model calls", budget, show=self.progress) as tick:
-            asker = self._asker(domain, budget, tick)
+        counted = lists is not None and len(domain.features) > 1 and all_of_them <= (given or samples * COUNTED)
+        budget = None if given is None else given - self._reserve(given)
+        exact, notes, fresh, halfway = False, tuple[str, ...](), None, None
+        with progress_bar("model calls", budget or samples * GUESSED, show=self.progress) as tick:
+            asker = Asker(self.scores, ground, all_of_them if counted else budget, tick)
             try:
-                if exact and lists is not None:
+                if counted and lists is not None:
                     enumerate_all(asker, lists)
+                    exact = True
                 else:
-                    Searcher(asker, _spread(self.x), self.labels, self.seed).run()
+                    exact = self._search(asker, breaks, endless=given is not None)
+                halfway = asker.halfway
                 spare = EVERY if given is None else given - asker.spent
                 if noise.seen:
                     fresh = losses_afresh(asker, spare, self.seed)
@@ -120,23 +138,38 @@ class Quest:
                     raise
                 exact, notes = False, (failed(failure, asker.spent * noise.repeats),)
         exact, interrupted = exact and not noise.seen, bool(notes)
-        searched = f"searched with {asker.spent * noise.repeats:,} calls of the model ({self.reason})"
-        how = f"each of {every:,} places tried for every sample" if exact else searched
+        how = f"each of {every:,} places tried for every sample" if exact else self._told(asker)
         notes += (noise.told(),) if noise.repeats > 1 else ()
         found = asker.atoms, asker.losses, domain, how
         if fresh is not None:
             return NoisyOracle(fresh, *found, notes=notes, floor=floor, interrupted=interrupted)
-        return AtomsOracle(*found, exact=exact, notes=notes, floor=floor, interrupted=interrupted)
+        return AtomsOracle(*found, exact=exact, notes=notes, floor=floor, interrupted=interrupted, earlier=halfway)
 
     def resting(self, domain: Domain, failure: ModelError) -> AtomsOracle:
         """Nothing is found: the model failed at once, but not before other questions were answered."""
-        asker = self._asker(domain, len(self.x), lambda _: None)
-        how = f"searched with {asker.spent * self.noise.repeats:,} calls of the model ({self.reason})"
+        asker = Asker(self.scores, Ground(self.x, domain, self.loss, self.now, self.graded), len(self.x), lambda _: None)
         notes = (failed(failure, asker.spent * self.noise.repeats),)
-        return AtomsOracle(asker.atoms, asker.losses, domain, how, exact=False, notes=notes, interrupted=True)
+        found = asker.atoms, asker.losses, domain, self._told(asker)
+        return AtomsOracle(*found, exact=False, notes=notes, interrupted=True)
 
-    def _asker(self, domain: Domain, budget: int, tick: Tick) -> Asker:
-        return Asker(self.scores, self.x, domain, self.loss, self.now, self.graded, budget, tick)
+    def _told(self, asker: Asker) -> str:
+        return f"searched with {asker.spent * self.noise.repeats:,} calls of the model ({self.reason})"
+
+    def _search(self, asker: Asker, breaks: Mapping[int, Beside], *, endless: bool) -> bool:
+        """Single features and combinations of them; whether every place that can matter was tried."""
+        ground, spread = asker.ground, _spread(self.x)
+        lines, choices = axes(ground.domain, spread, breaks)
+        features: list[Line | Choice] = [*lines, *choices]
+        scans = [Speaker(scan(ground, feature, lambda: asker.nearest, endless=endless)) for feature in features]
+        together = list[Speaker]()
+        for names in _sets(ground.domain, [feature.name for feature in features]):
+            inner = replace(ground, domain=ground.domain.only(names))
+            atoms = Atoms(self.x)
+            seed = (self.seed, zlib.crc32("\n".join(names).encode()))
+            searcher = Searcher(inner, *axes(inner.domain, spread, breaks), atoms, self.labels, seed)
+            together.append(Speaker(searcher.run(endless=endless), atoms))
+        converse(asker, [(SCANS, scans), (COMBINATIONS, together)])
+        return not together and not asker.cut and all(places_known(ground, feature) is not None for feature in features)
 
     def _reserve(self, given: int) -> int:
         """Of the places that may be asked about, those that are kept for asking again."""
@@ -144,10 +177,11 @@ class Quest:
         return free // AFRESH if self.noise.repeats > 1 else min(free // AGAIN, CONFIRMED)
 
 
-def _looks(domain: Domain) -> int:
-    """Calls that a glance at every feature takes."""
-    options = sum(len(menu.values) for menu in domain.menus if menu.axis is None)
-    return 2 * (len(domain.free) + sum(menu.axis is not None for menu in domain.menus)) + options
+def _sets(domain: Domain, used: Sequence[str]) -> list[tuple[str, ...]]:
+    """Of features that the model may use, those of every group that lies within the domain, then all; each set once."""
+    within = [members for members in domain.groups.values() if set(members) <= set(domain.features)]
+    found = [tuple(name for name in used if name in members) for members in (*within, used)]
+    return [names for names in dict.fromkeys(found) if len(names) > 1]
 
 
 def _spread(x: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ of a line and a table for a choice. At a multiplier :math:`\mu` every feature th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -102,6 +102,17 @@ class Slope:
         left, right = self.at[:, :-1], self.at[:, 1:]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(right > left, (self.change[:, 1:] - self.change[:, :-1]) / (right - left), 0.0)
+
+
+@dataclass(frozen=True)
+class Stairs(Slope):
+    """The probes of a line along which the score changes by jumps only: between two of them nothing is to be had."""
+
+    def best(self, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
+        worth = 2.0 * multiplier[:, None] * self.change - self.line.price * np.square(self.at - self.home[:, None])
+        chosen = np.argmax(np.where(np.isnan(worth), -np.inf, worth), axis=1)
+        rows = np.arange(len(chosen))
+        return self.at[rows, chosen], self.change[rows, chosen]
 
 
 @dataclass(frozen=True)
@@ -244,7 +255,7 @@ class Surrogate:
 
     def mirrored(self) -> Surrogate:
         """The same for a score that is to be pushed down."""
-        slopes = [Slope(part.line, part.home, part.at, -part.change) for part in self.slopes if isinstance(part, Slope)]
+        slopes = [replace(part, change=-part.change) for part in self.slopes if isinstance(part, Slope)]
         tables = [Table(part.choice, part.cost, -part.change) for part in self.tables if isinstance(part, Table)]
         return Surrogate(self.start, self.home, slopes, tables)
 
