@@ -205,9 +205,9 @@ class Profile:
         return StabilityResult(
             value=upper,
             lower=lower,
-            upper=upper,
+            upper=math.inf if oracle.noisy else upper,
             lower_by="not certified: the bounds contradict each other" if contradicted else certificate.by,
-            upper_by="sensitive distribution",
+            upper_by="the model's answers are noisy, see the notes" if oracle.noisy else "sensitive distribution",
             exact=exact,
             status=solution.status.value,
             standard_error=error,

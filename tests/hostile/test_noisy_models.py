@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -164,3 +165,18 @@ def test_a_fitted_network_of_single_precision_is_steady() -> None:
         asked(lambda rows: model.predict_proba(rows.astype(np.float32)), x, y, output="probability", loss="logistic").notes
         == ()
     )
+
+
+def test_what_noisy_answers_give_is_an_estimate_and_bounds_nothing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2))
+    y = (x[:, 0] > 0.0).astype(int)
+    draw = np.random.default_rng(1)
+    result = tp.stability(lambda rows: rows[:, 0] + draw.normal(0.0, 0.3, len(rows)), x, y, 0.5, repeats=5, calls=30_000)
+    assert result.upper == float("inf")
+    assert 0.0 < result.value < float("inf")
+    assert "estimate only, no bound" in " ".join(str(result).split())
+    result.report(tmp_path / "noisy.md")
+    told = (tmp_path / "noisy.md").read_text(encoding="utf-8")
+    assert "estimate only" in told
+    assert "upper bound" not in told.partition("##")[0]

@@ -57,6 +57,9 @@ class Oracle(ABC):
     unit: str
     """In words: what the square root of a cost measures; "cost" where it measures nothing."""
 
+    noisy: bool = False
+    """Whether losses are means of answers that differ: what was found is then an estimate, and no bound."""
+
     interrupted: bool = False
     """Whether a search ended before it was done: at the keyboard, or because the model failed."""
 

@@ -67,7 +67,7 @@ def summarise(
     comparison: Comparison | None = None,
 ) -> dict[str, Any]:
     """Everything that a report says, computed once."""
-    result = {"interrupted": evidence.oracle.interrupted, **summary}
+    result = dict(summary)
     places = evidence.places()
     embedded = embed(evidence.oracle, result["loss"], evidence.distribution.prices)
     # Other settings are asked of what the page holds, so that its still pictures and its moving ones agree.
@@ -183,8 +183,8 @@ def _ranking(features: FeatureStability) -> dict[str, Any]:
     ]
     first = next(iter(features.results.values()))
     asked = {name: getattr(first, name) for name in ("loss", "risk", "theta1", "theta2", "divergence")}
-    stopped = getattr(features, "interrupted", False)
-    return {"asked": asked, "limit": features.limit, "of": len(features), "rows": told, "interrupted": stopped}
+    known = {"limit": features.limit, "of": len(features), "interrupted": features.interrupted}
+    return {"asked": asked, **known, "rows": told}
 
 
 def _compared(comparison: Comparison) -> dict[str, Any]:
@@ -206,17 +206,8 @@ def _compared(comparison: Comparison) -> dict[str, Any]:
     asked = {name: getattr(first, name) for name in ("loss", "risk", "theta1", "theta2", "divergence")}
     columns = ("model", "reference", "difference", "standard_error", "low", "high")
     pairs = [dict(zip(columns, row, strict=True)) for row in comparison.pairs()]
-    pairs = [{**pair, "verdict": _verdict(comparison, str(pair["model"]))} for pair in pairs]
+    pairs = [{**pair, "verdict": comparison.verdict(str(pair["model"])).sentence} for pair in pairs]
     return {"asked": asked, "rows": told, "differences": pairs}
-
-
-def _verdict(comparison: Comparison, name: str) -> str | None:
-    """What is certified of a model against the reference, in a sentence; None where comparisons give no verdicts."""
-    judge = getattr(comparison, "verdict", None)
-    if judge is None:
-        return None
-    found = judge(name)
-    return str(getattr(found, "sentence", found))
 
 
 def _live(

@@ -59,12 +59,19 @@ def loss_name(loss: str) -> str:
 
 
 def bound(summary: Mapping[str, Any]) -> str:
-    """What is known of a stability, in a word: exact, interrupted, certified from below, or an upper bound only."""
+    """What is known of a stability, in a word: exact, interrupted, certified from below, an upper bound or an estimate only."""
     if summary["exact"]:
         return "exact"
     if summary["interrupted"]:
         return "interrupted"
+    if is_estimate(summary):
+        return "estimate"
     return f"≥ {number(summary['lower'])}" if summary["lower"] > 0.0 else "upper"
+
+
+def is_estimate(summary: Mapping[str, Any]) -> bool:
+    """Whether a stability was found, but nothing bounds it from above: the model's answers are noisy."""
+    return math.isinf(summary["upper"]) and math.isfinite(summary["value"])
 
 
 def headline(summary: Mapping[str, Any]) -> str:
@@ -153,6 +160,8 @@ def _certificate(summary: Mapping[str, Any]) -> str:
             return f"the largest risk that can be reached is {reached}"
         return f"the largest risk found is {reached}; ≥ {number(summary['lower'], 10)} ({summary['lower_by']})"
     upper = f"≤ {number(summary['upper'], 10)} ({summary['upper_by']})"
+    if is_estimate(summary):
+        return f"estimate only, no bound ({summary['upper_by']}); {summary['lower_by']}"
     if not summary["exact"] and summary["lower"] > 0.0:
         return f"two-sided: ≥ {number(summary['lower'], 10)} ({summary['lower_by']}), {upper}"
     if not summary["exact"]:

@@ -159,6 +159,8 @@ class NoisyOracle(AtomsOracle):
         As of any other.
     """
 
+    noisy = True
+
     def __init__(
         self,
         fresh: FloatArray,

@@ -88,6 +88,11 @@ def _standing(summary: Mapping[str, Any]) -> str:
     """What is known of the number, in a few words."""
     error = summary["standard_error"]
     known = bound(summary)
-    plain = {"exact": "exact", "upper": "an upper bound", "interrupted": "an upper bound, interrupted"}
+    plain = {
+        "exact": "exact",
+        "upper": "an upper bound",
+        "interrupted": "an upper bound, interrupted",
+        "estimate": "an estimate",
+    }
     known = plain.get(known, f"an upper bound; certified {known}")
     return known if math.isnan(error) or error == 0.0 else f"{known}; standard error {number(error, 2)}"

@@ -71,5 +71,4 @@ MADE_FROM = "Model, data, settings and versions"
 
 WHAT = ("what", "value")
 
-NO_VERDICT = "no verdict: compare the bounds above"
 """Of a difference, where nobody has certified which of the two models is the more stable one."""

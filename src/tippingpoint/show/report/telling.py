@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tippingpoint.show.report.badges import EXACT
-from tippingpoint.show.report.headings import NO_VERDICT
 from tippingpoint.show.report.words import alone
 from tippingpoint.show.text import level, number, percent, risk_name
 
@@ -160,7 +159,7 @@ def told_differences(told: Mapping[str, Any]) -> tuple[list[str], Cells]:
     for pair in told["differences"]:
         interval = f"{number(pair['low'], 3)} to {number(pair['high'], 3)}"
         versus = f"{pair['model']} minus {pair['reference']}"
-        rows.append([versus, number(pair["difference"]), interval, pair["verdict"] or NO_VERDICT])
+        rows.append([versus, number(pair["difference"]), interval, pair["verdict"]])
     return ["models", "difference", "95 % interval (sampling only)", "verdict"], rows
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tippingpoint.show.report.badges import INTERRUPTED, MEANING, NOT_FOUND, standing
+from tippingpoint.show.report.badges import ESTIMATE, INTERRUPTED, MEANING, NOT_FOUND, standing
 from tippingpoint.show.text import level, number, percent, risk_name
 
 LITTLE = 0.99
@@ -116,7 +116,7 @@ def prices(result: Mapping[str, Any]) -> str:
 
 def certificate(result: Mapping[str, Any]) -> str:
     """What is exact, and what is a bound."""
-    if standing(result) in (INTERRUPTED, NOT_FOUND):
+    if standing(result) in (ESTIMATE, INTERRUPTED, NOT_FOUND):
         meant = MEANING[standing(result)]
         floor = f"; at least {number(result['lower'], 6)} is needed" if 0.0 < result["lower"] < math.inf else ""
         return f"{meant[:1].upper()}{meant[1:]}{floor} ({result['lower_by']})."
