@@ -41,8 +41,8 @@ DOUBT, SURPRISE = 0.3, 0.5
 what neither does alone."""
 
 TRIED, SHARED, AT_ONCE = 24, 192, 8
-"""Pairs that are tried, and triples: so many, or more where few features share this number; and how many of them before what was
-found is looked at."""
+"""Pairs that are tried, and triples: so many, or more where few features share this number; and how many of them before what
+was found is looked at."""
 
 SEEDS = 12
 """Pairs to which a third feature is added."""
