@@ -23,6 +23,7 @@ bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/hinge.py
 	$(DEV)/bin/python benchmarks/network.py
 	$(DEV)/bin/python benchmarks/features.py
+	$(DEV)/bin/python benchmarks/blackbox.py
 
 $(CORE)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(CORE)

@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.svm import SVC
 
 import tippingpoint as tp
+from tippingpoint import front
 
 INF = math.inf
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}
@@ -212,6 +213,26 @@ def test_a_number_of_calls_does_not_trouble_a_model_that_needs_none() -> None:
     assert {result.theta1 for result in both.results.values()} == {0.2}, "the budget is the dial's"
     with pytest.raises(tp.InputError, match="calls=99 is an option of a search"):
         tp.compare({"linear": linear, "again": linear}, x, y, 0.4, calls=99, **PRICES)
+
+
+def test_a_review_prepares_every_model_once_and_says_what_its_parts_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = data(60)
+    models = {name: RandomForestClassifier(4, random_state=k).fit(x, y) for k, name in enumerate(("now", "next"))}
+    prepared, prepare = list[Any](), front._prepared
+
+    def noted(model: Any, *rest: Any) -> Any:
+        prepared.append(model)
+        return prepare(model, *rest)
+
+    monkeypatch.setattr(front, "_prepared", noted)
+    found = front.review(models, x, y, 0.4, calls=60 * 100, **PRICES)
+    assert prepared == [*models.values()]
+    assert found.comparison is not None
+    compared = tp.compare(models, x, y, 0.4, calls=60 * 100, **PRICES)
+    ranked = tp.feature_stability(models["now"], x, y, 0.4, calls=60 * 100, **PRICES)
+    assert found.comparison.results["next"].value == compared.results["next"].value
+    assert found.result.value == compared.results["now"].value
+    assert {name: found.features[name].value for name in ranked} == {name: ranked[name].value for name in ranked}
 
 
 # What a model returns
