@@ -228,6 +228,7 @@ def test_a_review_prepares_every_model_once_and_says_what_its_parts_say(monkeypa
     found = front.review(models, x, y, 0.4, calls=60 * 100, **PRICES)
     assert prepared == [*models.values()]
     assert found.comparison is not None
+    assert found.features is not None
     compared = tp.compare(models, x, y, 0.4, calls=60 * 100, **PRICES)
     ranked = tp.feature_stability(models["now"], x, y, 0.4, calls=60 * 100, **PRICES)
     assert found.comparison.results["next"].value == compared.results["next"].value
