@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.svm import SVC
 
 import tippingpoint as tp
-from tippingpoint import front
+from tippingpoint import cases, front
 
 INF = math.inf
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}
@@ -218,13 +218,13 @@ def test_a_number_of_calls_does_not_trouble_a_model_that_needs_none() -> None:
 def test_a_review_prepares_every_model_once_and_says_what_its_parts_say(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = data(60)
     models = {name: RandomForestClassifier(4, random_state=k).fit(x, y) for k, name in enumerate(("now", "next"))}
-    prepared, prepare = list[Any](), front._prepared
+    prepared, prepare = list[Any](), cases.prepared
 
     def noted(model: Any, *rest: Any) -> Any:
         prepared.append(model)
         return prepare(model, *rest)
 
-    monkeypatch.setattr(front, "_prepared", noted)
+    monkeypatch.setattr(cases, "prepared", noted)
     found = front.review(models, x, y, 0.4, calls=60 * 100, **PRICES)
     assert prepared == [*models.values()]
     assert found.comparison is not None
