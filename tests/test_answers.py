@@ -131,8 +131,8 @@ def test_a_threshold_of_ones_own_is_said_where_probabilities_are_wanted() -> Non
 
 def test_scores_that_looked_like_probabilities_are_found_out() -> None:
     x, y, model = fitted(2)
-    sly = Keras(lambda z: np.where(np.abs(z).max(axis=1) > 6.0, 3.0, model.predict_proba(z)[:, 1]))
-    with pytest.raises(ModelError, match=r"3 lies outside \[0, 1\]; if they are scores, say output='score'"):
+    sly = Keras(lambda z: np.where(np.abs(z).max(axis=1) > 3.5, 3.0, model.predict_proba(z)[:, 1]))
+    with pytest.raises(InputError, match=r"3 lies outside \[0, 1\]; if they are scores, say output='score'"):
         tp.stability(sly, x, y, 0.4, calls=60_000, theta1=1e-3, theta2=float("inf"))
 
 

@@ -70,7 +70,7 @@ def test_a_result_stored_before_there_was_such_a_mark_is_read() -> None:
 
 def test_an_interrupted_ranking_is_what_was_ranked_by_then() -> None:
     x, y = data()
-    ranked = tp.feature_stability(stopping(45_000), x, y, RISK, output="score", **PRICES)
+    ranked = tp.feature_stability(stopping(9_000), x, y, RISK, output="score", **PRICES)
     assert ranked.interrupted
     assert 0 < len(ranked) < 3 or any(result.interrupted for result in ranked.results.values())
     assert ranked.to_dict()["interrupted"] is True

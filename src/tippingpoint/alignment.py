@@ -6,15 +6,16 @@ from typing import Any
 
 from tippingpoint.errors import InputError
 
+BY_PLACE = "rows are named by their position"
+"""What a note says of rows whose labels do not tell them apart."""
+
 
 def repeated_labels(data: Any) -> str | None:
     """A note where rows of a pandas frame cannot be told apart by their labels; None where they can."""
     labels = getattr(data, "index", None)
     if labels is None or getattr(labels, "is_unique", True):
         return None
-    return (
-        f"the index of X holds {labels[labels.duplicated()].tolist()[0]!r} more than once, so rows are named by their position"
-    )
+    return f"the index of X holds {labels[labels.duplicated()].tolist()[0]!r} more than once, so {BY_PLACE}"
 
 
 def in_rows_of(data: Any, values: Any, name: str) -> tuple[Any, str | None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tippingpoint.alignment import BY_PLACE
 from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.inference import check_level, normal_margin, standard_error
 from tippingpoint.errors import DetachedError, InputError, listed
@@ -239,6 +240,12 @@ def _check_samples(first: str, reference: StabilityResult, name: str, result: St
                 " the same ones."
             )
         return
+    placed = any(BY_PLACE in note for note in (*reference.notes, *result.notes))
+    if placed and one.origin and other.origin and one.origin.data_fingerprint() != other.origin.data_fingerprint():
+        raise InputError(
+            f"rows of {first!r} and {name!r} share labels, and are not the same rows in the same order; give every sample a label"
+            " of its own."
+        )
     labels = {first: _labels(one.index), name: _labels(other.index)}
     every = dict.fromkeys([*labels[first], *labels[name]])
     for owner, held in labels.items():

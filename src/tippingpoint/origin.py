@@ -75,7 +75,7 @@ def origin_of(
     seed
         Of the search; None where nothing is drawn at random.
     """
-    held = None if target is None else np.array(target.detach().cpu() if hasattr(target, "detach") else target)
+    held = None if target is None else np.array(target.detach().cpu().numpy() if hasattr(target, "detach") else target)
 
     def worked_out() -> str:
         return data_fingerprint({**columns, **({} if held is None else {"\x00target": held}), "\x00weights": weights})

@@ -276,7 +276,7 @@ def test_curve_over_a_price(place: Path, tell: Told) -> None:
     subject = ("--model", "model.json", "--data", "eval.csv", "--target", "y", "--risk", "0.4")
     data = patients()
     model = json.loads((place / "model.json").read_text(encoding="utf-8"))
-    linear = tp.LinearModel.of(model["coef"], model["intercept"], model["classes"])
+    linear = tp.LinearModel.of(model["coef"], model["intercept"], model["classes"], features=model["features"])
     profile = tp.profile(linear, data[["age", "dose"]], data["y"])
     curve = profile.curve(risk=0.4, theta1=[0.1, 1.0, 10.0], theta2=0.25)
     assert tell("curve", *subject, "--theta1", "0.1,1,10", "--theta2", "0.25") == (0, f"{curve}\n", "")

@@ -19,7 +19,7 @@ import time
 
 FAR, PAUSE = 4000, 0.1
 
-def slow(far=FAR):
+def slow(far=FAR, pause=PAUSE):
     asked = 0
     def score(rows):
         nonlocal asked
@@ -27,12 +27,12 @@ def slow(far=FAR):
         if asked > far:
             if asked - len(rows) <= far:
                 print("far enough", flush=True)
-            time.sleep(PAUSE)
+            time.sleep(pause)
         return rows['age'] - 0.5 * rows['dose']
     return score
 
 def later():
-    return slow(2 * FAR)
+    return slow(6400, 2.0)
 
 def deaf():
     asked = 0

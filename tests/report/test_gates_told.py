@@ -14,6 +14,7 @@ from commands import Told, furnish, teller
 from tippingpoint.errors import InputError
 
 ASKED = ("--data", "eval.csv", "--target", "y", "--risk", "0.4", "--theta1", "1", "--theta2", "0.25", "--quiet")
+KNOWN = {"interrupted": False, "upper": 1.0}
 X, Y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]], ["no", "no", "yes", "yes"]
 
 
@@ -81,19 +82,19 @@ def test_out_of_reach_passes_with_a_sentence_of_its_own() -> None:
 
 
 def test_what_is_not_certified_fails_and_says_so() -> None:
-    gate = tp.Gate(0.05).judge({"": {"exact": False, "lower": 0.0, "value": 0.2, "status": "attained"}})
+    gate = tp.Gate(0.05).judge({"": {**KNOWN, "exact": False, "lower": 0.0, "value": 0.2, "status": "attained"}})
     assert gate.outcome == "failed"
     assert "nothing certifies the stability from below (found: 0.2)" in gate.sentence
 
 
 @pytest.mark.parametrize("on", ["lower", "value"])
 def test_a_search_that_found_nothing_passes_nothing(on: Any) -> None:
-    found = {"exact": False, "lower": 0.0, "value": math.inf, "status": "unreachable"}
+    found = {**KNOWN, "exact": False, "lower": 0.0, "value": math.inf, "status": "unreachable"}
     assert tp.Gate(0.05, on=on).judge({"": found}).outcome == "failed"
 
 
 def test_what_is_not_all_there_is_not_passed() -> None:
-    found = {"exact": True, "lower": 1.0, "value": 1.0, "status": "attained"}
+    found = {**KNOWN, "exact": True, "lower": 1.0, "value": 1.0, "status": "attained"}
     assert tp.Gate(0.05).judge({"age": found}, "feature").outcome == "passed"
     assert tp.Gate(0.05).judge({"age": found}, "feature", complete=False).outcome == "interrupted"
 

@@ -361,7 +361,9 @@ class _Classifier:
     def _odds(self, shares: FloatArray, own: IntArray) -> FloatArray:
         flaw = flaw_of_probabilities(shares)
         if flaw is not None:
-            raise ModelError(f"the model's probabilities are none: {flaw}; if they are scores, say output='score'.")
+            # Where they were taken for probabilities, what was found by then was misread, and is no upper bound.
+            kind = InputError if self._guesses else ModelError
+            raise kind(f"the model's probabilities are none: {flaw}; if they are scores, say output='score'.")
         if shares.shape[1] == 1:
             shares = np.column_stack((1.0 - shares[:, 0], shares[:, 0]))
         mine, others = _split(shares, own)

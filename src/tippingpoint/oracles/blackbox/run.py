@@ -114,7 +114,8 @@ class Quest:
         lists = listings(domain, breaks)
         every = combinations(lists) if lists is not None else 0
         all_of_them = (every + 1) * samples
-        counted = lists is not None and len(domain.features) > 1 and all_of_them <= (given or samples * COUNTED)
+        several = len(domain.features) > 1 or bool(domain.missing)  # along one feature a scan finds as much with less
+        counted = lists is not None and several and all_of_them <= (given or samples * COUNTED)
         budget = None if given is None else given - self._reserve(given)
         exact, notes, fresh, halfway = False, tuple[str, ...](), None, None
         with progress_bar("model calls", budget or samples * GUESSED, show=self.progress) as tick:
@@ -180,7 +181,7 @@ class Quest:
 def _sets(domain: Domain, used: Sequence[str]) -> list[tuple[str, ...]]:
     """Of features that the model may use, those of every group that lies within the domain, then all; each set once."""
     within = [members for members in domain.groups.values() if set(members) <= set(domain.features)]
-    found = [tuple(name for name in used if name in members) for members in (*within, used)]
+    found = [tuple(name for name in dict.fromkeys(used) if name in members) for members in (*within, used)]
     return [names for names in dict.fromkeys(found) if len(names) > 1]
 
 
