@@ -243,8 +243,8 @@ def _check_samples(first: str, reference: StabilityResult, name: str, result: St
     placed = any(BY_PLACE in note for note in (*reference.notes, *result.notes))
     if placed and one.origin and other.origin and one.origin.data_fingerprint() != other.origin.data_fingerprint():
         raise InputError(
-            f"rows of {first!r} and {name!r} share labels, and are not the same rows in the same order; give every sample a label"
-            " of its own."
+            f"rows of {first!r} and {name!r} share labels, and are not the same rows in the same order; give every sample a"
+            " label of its own."
         )
     labels = {first: _labels(one.index), name: _labels(other.index)}
     every = dict.fromkeys([*labels[first], *labels[name]])
