@@ -259,6 +259,7 @@ def outcome(case: Case) -> Outcome:
 def _judged(case: Case, code: int | None, said: str, complaint: str) -> str:
     """What is wrong with the end of a command, if anything."""
     lines = [line for line in complaint.splitlines() if not line.startswith(("tippingpoint: warning", "gate:", '{"not"'))]
+    lines = [line for line in lines if not line.endswith("as it seems to be written.")]  # of the file, before the error
     printed = code in (0, 1) and case.words[-2:] == ("--json", "-")
     faults = {
         f"exit code {code}": code not in ALLOWED,
