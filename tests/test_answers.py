@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -466,3 +467,22 @@ def test_rows_with_gaps_are_searched_as_well_as_others() -> None:
     model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(x, y)
     exact = tp.stability(model, x, y, 0.5, **PRICES).value
     assert exact <= tp.stability(model.decision_function, x, y, 0.5, calls=36_000, **PRICES).value <= 1.01 * exact
+
+
+def test_spaces_in_names_that_lightgbm_keeps_as_underscores_are_found_again(tmp_path: Path) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["mean radius", "worst_area"])
+    y = (frame["mean radius"] > 0.0).astype(int)
+    settings = {"objective": "binary", "verbose": -1, "num_threads": 1, "min_data_in_leaf": 5}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        booster = lgb.train(settings, lgb.Dataset(frame, y), 5)
+    expected = tp.stability(booster, frame, y, 0.4, calls=4000)
+    assert tp.stability(booster, frame[["worst_area", "mean radius"]], y, 0.4, calls=4000).current_risk == expected.current_risk
+    booster.save_model(tmp_path / "model.txt")
+    loaded = tp.load_model(tmp_path / "model.txt")
+    np.testing.assert_array_equal(loaded.predict_proba(frame)[:, 1], booster.predict(frame))
+    frame.assign(y=y).to_csv(tmp_path / "eval.csv", index=False)
+    asked = ["--model", str(tmp_path / "model.txt"), "--data", str(tmp_path / "eval.csv"), "--target", "y", "--risk", "0.4"]
+    assert main(["evaluate", *asked, "--calls", "4000", "--quiet"]) == 0

@@ -17,7 +17,7 @@ from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.tables import read_table
 from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError, listed
-from tippingpoint.models.categories import as_trained, native_categories
+from tippingpoint.models.categories import as_trained, as_written, native_categories
 from tippingpoint.models.files import linear, read_model, recognised, skops, takes_of
 from tippingpoint.models.files.base import Content, Loading, Stored
 
@@ -186,7 +186,11 @@ def _check_labels(path: str, model: Any, target: Any, column: str) -> None:
 
 def _columns(options: argparse.Namespace, stored: Mapping[str, Stored], data: Any) -> list[str]:
     """The columns that the models take: those that they name, or all but the target and the weight."""
-    named = {name: each.features for name, each in stored.items() if each.features is not None}
+    named = {
+        name: as_written(each.features, data.columns) if each.spaces_lost else each.features
+        for name, each in stored.items()
+        if each.features is not None
+    }
     features = next(iter(named.values()), None)
     for name, each in named.items():
         if each != features:

@@ -72,7 +72,7 @@ class _Takes:
     """Rows as a booster takes them: its columns in their order, its categories as it knows them."""
 
     def __init__(self, booster: Any, features: Features) -> None:
-        self.names = booster_names(booster)
+        self.names = booster_names(booster, features.names)
         width = booster.num_features() if hasattr(booster, "num_features") else booster.num_feature()
         framed = hasattr(features.native, "columns")
         self._known = native_categories(booster, features.names if framed else ())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -60,12 +61,19 @@ def booster_in(model: Any) -> Any:
     return model.get_booster() if hasattr(model, "get_booster") else model.booster_
 
 
-def booster_names(booster: Any) -> tuple[str, ...] | None:
-    """The columns that a booster was trained on; None where they had no names."""
+def booster_names(booster: Any, columns: Iterable[str] = ()) -> tuple[str, ...] | None:
+    """The columns that a booster was trained on, as those of the data are written; None where they had no names."""
     if _is(booster, "xgboost", "Booster"):
         return None if booster.feature_names is None else tuple(booster.feature_names)
     names = tuple(booster.feature_name())
-    return None if names == tuple(UNNAMED.format(j) for j in range(len(names))) else names
+    return None if names == tuple(UNNAMED.format(j) for j in range(len(names))) else as_written(names, columns)
+
+
+def as_written(names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
+    """Names of LightGBM, which keeps spaces as underscores, as the columns of the data are written."""
+    known = list(map(str, columns))
+    spaced = {re.sub(r"\s", "_", column): column for column in known}
+    return tuple(name if name in known else spaced.get(name, name) for name in names)
 
 
 def is_booster(model: Any) -> bool:
@@ -146,7 +154,7 @@ def _texts(encoded: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _of_lightgbm(booster: Any, names: Sequence[str]) -> NativeCategories:
     """Columns of categories are those whose values are listed (`0:2:1`); pandas' own are listed in their order besides."""
-    named = booster_names(booster) or tuple(names)
+    named = booster_names(booster, names) or tuple(names)
     infos = lightgbm_header(booster).get("feature_infos", "").split()
     if len(infos) != len(named):
         return NativeCategories()

@@ -94,11 +94,14 @@ class Stored:
         The columns that it takes, in their order, where the file names them.
     search
         Options that go with it: the labels of a module, which holds none.
+    spaces_lost
+        Whether spaces in the names of columns are underscores there, as LightGBM keeps them.
     """
 
     model: Any
     features: tuple[str, ...] | None = None
     search: Mapping[str, Any] = field(default_factory=dict)
+    spaces_lost: bool = False
 
 
 class Content:

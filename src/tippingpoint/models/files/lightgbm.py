@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tippingpoint.errors import UnsupportedError
+from tippingpoint.models.categories import as_written
 from tippingpoint.models.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.models.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
 from tippingpoint.models.files.damage import examining
@@ -47,14 +48,15 @@ def load(content: Content, loading: Loading) -> Stored:
 
     def asked(rows: Any) -> Any:
         """What the booster says; it takes columns by their place, so they are put in its order."""
-        return booster.predict(rows[list(features)] if features and hasattr(rows, "columns") else rows)
+        named = features and hasattr(rows, "columns")
+        return booster.predict(rows[list(as_written(features, rows.columns))] if named else rows)
 
     if objective in REGRESSORS:
         if loading.classes is not None:
             raise UnsupportedError(f"{path} is a regressor ({objective}), which has no classes; leave classes out.")
-        return Stored(BoosterRegressor(booster, asked), features or None)
+        return Stored(BoosterRegressor(booster, asked), features or None, spaces_lost=True)
     classes = checked_classes(path, loading.classes, max(2, ensemble.groups))
-    return Stored(BoosterClassifier(booster, asked, classes), features or None)
+    return Stored(BoosterClassifier(booster, asked, classes), features or None, spaces_lost=True)
 
 
 def read(content: Content) -> Ensemble:
