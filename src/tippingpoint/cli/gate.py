@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.streams import complain
 from tippingpoint.errors import InputError, listed
+from tippingpoint.reporting import Gate
 from tippingpoint.results import StabilityResult
+from tippingpoint.show.report import badges
 from tippingpoint.show.text import level, risk_name
 
 PASSED, FAILED = 0, 1
@@ -46,28 +49,20 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
     chosen = getattr(options, "gate_model", None)
     if chosen is not None and chosen not in results:
         raise InputError(f"--gate-model {chosen} is none of the models; they are {listed(results)}.")
-    judged = results if chosen is None else {chosen: results[chosen]}
-    on = options.on or "lower"
-    name, worst = min(judged.items(), key=lambda item: _level(item[1], on))
-    found = _level(worst, on)
-    whose = f" of the {what} {name!r}" if what else ""
+    judged = {name: result.summary for name, result in results.items() if chosen in (None, name)}
+    on: Literal["lower", "value"] = options.on or "lower"
+    outcome = Gate(options.fail_below, on).judge(judged, what)
+    worst, found = results[outcome.name], outcome.found
+    whose = f" of the {what} {outcome.name!r}" if what else ""
     if worst.interrupted:
         complain(f"gate: failed: the search{whose} did not end, so what it found decides nothing.")
         return FAILED
-    if found >= options.fail_below:
+    if outcome.outcome == badges.PASSED:
         if not options.quiet:
             complain(f"gate: passed: {_passing(worst, found, on, whose, options.fail_below)}.")
         return PASSED
     complain(f"gate: failed: {_failing(worst, found, on, whose, options.fail_below)}.")
     return FAILED
-
-
-def _level(result: StabilityResult, on: str) -> float:
-    """What is judged: of a search that did not end nothing, and of one that found nothing only what is certified."""
-    if result.interrupted:
-        return -math.inf
-    level = result.value if on == "value" and result.status != "unreachable" else result.lower
-    return 0.0 if math.isnan(level) else level
 
 
 def _passing(result: StabilityResult, found: float, on: str, whose: str, least: float) -> str:

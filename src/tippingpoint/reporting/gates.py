@@ -21,6 +21,8 @@ class Judged:
     ----------
     threshold, on, found
         The least stability that passes, what was compared with it, and what that is.
+    name
+        Of the result that decides: the worst, or one whose search did not end.
     outcome
         "passed", "failed", or "interrupted", which is not passed either.
     sentence
@@ -30,6 +32,7 @@ class Judged:
     threshold: float
     on: str
     found: float
+    name: str
     outcome: str
     sentence: str
 
@@ -65,10 +68,11 @@ class Gate:
         complete
             Whether all that is to be judged is among them; if not, the gate is not passed.
         """
-        name, worst = min(results.items(), key=lambda item: self._found(item[1]))
+        unended = [item for item in results.items() if standing(item[1]) == INTERRUPTED]
+        name, worst = min(unended or results.items(), key=lambda item: self._found(item[1]))
         found, whose = self._found(worst), f" of the {what} {name!r}" if what else ""
         outcome = PASSED if found >= self.threshold else FAILED
-        if not complete or any(standing(result) == INTERRUPTED for result in results.values()):
+        if not complete or unended:
             outcome, why = INTERRUPTED, "a search was interrupted, so nothing is decided"
         elif outcome == PASSED and math.isinf(found):
             why = f"no allowed change can raise the risk{whose} that far"
@@ -77,7 +81,7 @@ class Gate:
         else:
             why = f"the {'certified lower bound' if self.on == 'lower' else 'stability found'}{whose} is {number(found, 6)}"
         said = f"{SAID[outcome]}: {why}; at least {number(self.threshold, 6)} was asked for."
-        return Judged(float(self.threshold), self.on, found, outcome, said)
+        return Judged(float(self.threshold), self.on, found, name, outcome, said)
 
     def _found(self, result: Mapping[str, Any]) -> float:
         """What is judged; what is not a number passes nothing, and a search that found nothing proves nothing."""
