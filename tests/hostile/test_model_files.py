@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -356,6 +357,12 @@ def test_weights_in_another_file_are_not_read(place: Path) -> None:
     assert "keeps weights in another file" in refusal(path, trust=True)
 
 
+def test_a_child_finds_the_package_where_the_parent_did(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", ["", *(path for path in sys.path if path != isolated.HOME)])
+    path = graph(place, [helper.make_node("Sin", ["rows"], ["score"])])
+    np.testing.assert_allclose(tp.load_model(path)(np.ones((2, 3))), np.sin(np.ones((2, 3))), rtol=1e-6)
+
+
 def test_a_child_that_dies_is_told_and_its_parent_lives(place: Path) -> None:
     child = isolated.Child("tippingpoint.models.onnx_session:answer", "the file")
     child._process.kill()
@@ -396,8 +403,6 @@ class Leaving:
     """Ends the program where it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, tuple[int]]:
-        import sys
-
         return sys.exit, (0,)
 
 

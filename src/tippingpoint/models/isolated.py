@@ -17,6 +17,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -53,6 +54,9 @@ Answer = Callable[[Message], Message]
 BOOT = "import sys; sys.path[:] = sys.argv[2:]; from tippingpoint.models.isolated import serve; serve(sys.argv[1])"
 """The child's program: modules come from where the parent's come from, never from the directory it stands in."""
 
+HOME = str(Path(__file__).resolve().parents[2])
+"""Where this package lies; the parent may have found it from the directory it stands in."""
+
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1") | {"MALLOC_ARENA_MAX": "2"}
 """Settings of a child: threads and their arenas reserve address space that is never used, and would count."""
 
@@ -72,7 +76,7 @@ class Child:
         self._subject = subject
         self._lock = threading.Lock()
         self._process = subprocess.Popen(  # noqa: S603  # our own program
-            [sys.executable, "-c", BOOT, answer, *filter(None, sys.path)],
+            [sys.executable, "-c", BOOT, answer, HOME, *filter(None, sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
