@@ -158,9 +158,11 @@ def test_the_last_check_stops_what_is_no_answer() -> None:
             check_sound(problem, solution, _doctored(problem, **wrong)[1], solution.lower, exact=True)
     heavy = _doctored(problem, change=q.change + 0.1)[1]
     assert heavy.risk > 0.6, "nothing else is wrong with it"
-    uneven = q.change + np.where(q.sample == 0, -1.5, 0.0)  # as much is taken from the one as the other gets
-    uneven[q.sample == 1] += 1.5
-    for odd in (heavy, _doctored(problem, change=uneven, lift=q.lift + 5.0)[1]):
+    both, nothing = np.arange(2), np.zeros(2)  # one weighs less than nothing, and the other makes up for it
+    parts = {"sample": both, "share": np.ones(2), "right": both > 1, "cost": nothing, "lift": np.array([0.0, 1.0])}
+    negative = _doctored(problem, change=np.array([-1.5, 1.5]), **parts)[1]
+    assert (negative.risk > 0.6, negative.mass.sum()) == (True, 1.0)
+    for odd in (heavy, negative):
         with pytest.raises(NumericalError, match="which is no answer"):
             check_sound(problem, solution, odd, 0.0, exact=False)
     for lower in (0.5 * solution.lower, math.nan):
