@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.oracles.network.lines import Chain, Lines
+from tippingpoint.families.network.column.lines import Chain, Lines
 
 FEATURES, COLUMN = 4, 2
 ROOMS = {"free": (-math.inf, math.inf), "boxed": (-1.5, 2.0), "one-sided": (0.0, math.inf), "down": (-2.5, 0.0)}

@@ -11,18 +11,18 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.atoms import TableOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Solution, solve
+from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import BestResponses
 from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
-from tippingpoint.domain import Domain
+from tippingpoint.families.linear.geometry import Score
+from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import LOSSES, Loss, loss_named
-from tippingpoint.oracles.base import Oracle
-from tippingpoint.oracles.geometry import Score
-from tippingpoint.oracles.linear import linear_oracle
-from tippingpoint.oracles.table import TableOracle
 from tippingpoint.space import Space
+from tippingpoint.space.domain import Domain
 
 INF = math.inf
 DIVERGENCES: tuple[Divergence, ...] = (KL(), ChiSquare(), CVaR(0.4))

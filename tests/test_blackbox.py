@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.svm import SVC
 
 import tippingpoint as tp
-from tippingpoint import cases, front
+from tippingpoint.api import cases, front
 
 INF = math.inf
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}

@@ -676,5 +676,5 @@ def test_bounds_that_disagree_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = data()
     told = "the two bounds agree to"
     assert told not in str(tp.stability(MODEL, x, y, 0.5))
-    monkeypatch.setattr("tippingpoint.profiles.honest_lower", lambda _, primal: 0.9 * primal)
+    monkeypatch.setattr("tippingpoint.api.profiles.honest_lower", lambda _, primal: 0.9 * primal)
     assert f"{told} 0.1 only" in " ".join(str(tp.stability(MODEL, x, y, 0.5)).split())

@@ -16,7 +16,7 @@ import pytest
 
 import tippingpoint as tp
 from commands import Told, furnish, run, teller
-from tippingpoint.advice import Ranked, of_features
+from tippingpoint.results.advice import Ranked, of_features
 
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}
 RISK = 0.45
@@ -143,7 +143,7 @@ def test_a_bound_that_nobody_waits_for_does_not_take_the_result_with_it(monkeypa
 
 
 def test_a_search_that_was_interrupted_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tippingpoint.oracles.network.exploring import Explorer
+    from tippingpoint.families.network.search.exploring import Explorer
 
     scale, scaled = Explorer.scale, 0
 
@@ -162,7 +162,7 @@ def test_a_search_that_was_interrupted_is_not_gone_on_with(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("loss", ["zero_one", "logistic"])
 def test_a_proof_that_is_interrupted_marks_its_result(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tippingpoint.oracles.network.gates import GateSearch
+    from tippingpoint.families.network.proofs.gates import GateSearch
 
     def impatient(*_: Any) -> Any:
         raise KeyboardInterrupt

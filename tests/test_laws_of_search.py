@@ -22,8 +22,8 @@ from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardSc
 from sklearn.svm import SVC
 
 import tippingpoint as tp
-from tippingpoint.frames import read_features
-from tippingpoint.models.trees import breakpoints
+from tippingpoint.data.frames import read_features
+from tippingpoint.families.blackbox.thresholds import breakpoints
 
 ROUNDING = 1.0 + 1e-9
 """What solving the dual twice may differ by."""

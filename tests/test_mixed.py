@@ -13,15 +13,15 @@ import pytest
 from problems import answer
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare
-from tippingpoint.domain import Domain
-from tippingpoint.frames import Features, read_features
+from tippingpoint.core.oracle import Oracle
+from tippingpoint.data.frames import Features, read_features
+from tippingpoint.families.linear.crossing import CrossingOracle
+from tippingpoint.families.linear.geometry import Score
+from tippingpoint.families.linear.oracle import linear_oracle
+from tippingpoint.families.linear.pieces import PiecesOracle
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
-from tippingpoint.oracles.base import Oracle
-from tippingpoint.oracles.crossing import CrossingOracle
-from tippingpoint.oracles.geometry import Score
-from tippingpoint.oracles.linear import linear_oracle
-from tippingpoint.oracles.pieces import PiecesOracle
 from tippingpoint.space import Space
+from tippingpoint.space.domain import Domain
 
 ALL: list[Loss] = [
     *(loss_named(name) for name in LOSSES if name != "cross_entropy"),

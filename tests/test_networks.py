@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 import tippingpoint as tp
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.oracles.network.scores import Scores
+from tippingpoint.families.network.search.scores import Scores
 
 INF = math.inf
 LINE = COEF, INTERCEPT = np.array([1.0, -0.7, 0.4]), 0.3

@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 import tippingpoint as tp
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.losses import loss_named
-from tippingpoint.models.encoders import encoded_columns
+from tippingpoint.preprocessing.encoders import encoded_columns
 
 TEXTS, CODES, NUMBERS = ["job", "city"], ["code"], ["x", "z"]
 KNOWN: dict[str, list[Any]] = {

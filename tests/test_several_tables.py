@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from tippingpoint.comparisons import Comparison
+from tippingpoint.results.comparisons import Comparison
 
 INF = math.inf
 N = 120

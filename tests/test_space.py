@@ -19,11 +19,11 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import tippingpoint as tp
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.domain import Domain, Menu
-from tippingpoint.frames import read_features
-from tippingpoint.models.judging import encoded_by
-from tippingpoint.scaling import in_units
+from tippingpoint.data.frames import read_features
+from tippingpoint.families.registry import encoded_by
 from tippingpoint.space import Space
+from tippingpoint.space.domain import Domain, Menu
+from tippingpoint.space.scaling import in_units
 
 INF, NAN = math.inf, math.nan
 

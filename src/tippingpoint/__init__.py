@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tippingpoint.advice import Advice
-    from tippingpoint.comparisons import Comparison, Verdict
+    from tippingpoint.api.front import compare, feature_stability, profile, stability
+    from tippingpoint.api.profiles import Profile
+    from tippingpoint.api.tables import profile_table
     from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
     from tippingpoint.core.inference import Bootstrap
     from tippingpoint.errors import (
@@ -22,22 +23,21 @@ if TYPE_CHECKING:
         TippingPointError,
         UnsupportedError,
     )
-    from tippingpoint.front import compare, feature_stability, profile, stability
+    from tippingpoint.families.linear.recognise import LinearModel
+    from tippingpoint.files import load_model
     from tippingpoint.losses import Loss, PiecewiseLinear
-    from tippingpoint.models.files import load_model
-    from tippingpoint.models.linear import LinearModel
-    from tippingpoint.profiles import Profile
-    from tippingpoint.rankings import FeatureStability
-    from tippingpoint.reporting import Gate
-    from tippingpoint.results import StabilityResult, Sweep
+    from tippingpoint.report import Gate
+    from tippingpoint.results.advice import Advice
+    from tippingpoint.results.comparisons import Comparison, Verdict
+    from tippingpoint.results.rankings import FeatureStability
+    from tippingpoint.results.stability import StabilityResult, Sweep
     from tippingpoint.space import Space
-    from tippingpoint.tables import profile_table
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "advice": ("Advice",),
-    "comparisons": ("Comparison", "Verdict"),
+    "results.advice": ("Advice",),
+    "results.comparisons": ("Comparison", "Verdict"),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "core.inference": ("Bootstrap",),
     "errors": (
@@ -50,16 +50,16 @@ _HOMES = {
         "TippingPointError",
         "UnsupportedError",
     ),
-    "front": ("compare", "feature_stability", "profile", "stability"),
+    "api.front": ("compare", "feature_stability", "profile", "stability"),
     "losses": ("Loss", "PiecewiseLinear"),
-    "models.files": ("load_model",),
-    "models.linear": ("LinearModel",),
-    "profiles": ("Profile",),
-    "rankings": ("FeatureStability",),
-    "reporting": ("Gate",),
-    "results": ("StabilityResult", "Sweep"),
+    "files": ("load_model",),
+    "families.linear.recognise": ("LinearModel",),
+    "api.profiles": ("Profile",),
+    "results.rankings": ("FeatureStability",),
+    "report": ("Gate",),
+    "results.stability": ("StabilityResult", "Sweep"),
     "space": ("Space",),
-    "tables": ("profile_table",),
+    "api.tables": ("profile_table",),
 }
 
 __all__ = [

@@ -9,13 +9,13 @@ import pytest
 from scipy.optimize import brentq
 
 from problems import CLASSIFICATION, DIVERGENCES, INF, PRICES, answer, linear, pieces_by_cvxpy, primal_by_cvxpy, table
+from tippingpoint.core.atoms import TableOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, honest_lower
+from tippingpoint.families.linear.geometry import Score
+from tippingpoint.families.linear.oracle import linear_oracle
+from tippingpoint.families.linear.pieces import PiecesOracle
 from tippingpoint.losses import LOSSES, PiecewiseLinear, loss_named
-from tippingpoint.oracles.geometry import Score
-from tippingpoint.oracles.linear import linear_oracle
-from tippingpoint.oracles.pieces import PiecesOracle
-from tippingpoint.oracles.table import TableOracle
 from tippingpoint.space import Space
 
 PASSES = 14

@@ -11,10 +11,10 @@ from problems import INF, answer, linear
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.inference import bootstrap, influence, normal_margin, standard_error
+from tippingpoint.core.oracle import Oracle
+from tippingpoint.families.linear.geometry import Score
+from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import loss_named
-from tippingpoint.oracles.base import Oracle
-from tippingpoint.oracles.geometry import Score
-from tippingpoint.oracles.linear import linear_oracle
 from tippingpoint.space import Space
 
 SETTINGS: list[tuple[float, float, Divergence]] = [

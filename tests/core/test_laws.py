@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from problems import INF, answer
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.atoms import TableOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status
-from tippingpoint.oracles.table import TableOracle
 
 prices = st.sampled_from([0.05, 0.3, 1.0, 7.0])
 divergences = st.sampled_from([KL(), ChiSquare(), CVaR(0.5)])

@@ -26,7 +26,7 @@ from oddities import CELLS, FLAGS, NAMES, SCALARS, SOUND, SPACES, VALUES, VENDOR
 
 from commands import MODEL, NEXT, furnish, patients
 from tippingpoint.cli import main
-from tippingpoint.show.visible import is_hidden
+from tippingpoint.visible import is_hidden
 
 ALLOWED = (0, 1, 2, 130)
 """Exit codes that a malformed input may have."""

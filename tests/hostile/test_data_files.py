@@ -18,7 +18,7 @@ import pytest
 import tippingpoint as tp
 from tippingpoint.cli import tables
 from tippingpoint.cli.tables import read_table
-from tippingpoint.frames import read_features
+from tippingpoint.data.frames import read_features
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 

@@ -53,7 +53,7 @@ import sys
 from pathlib import Path
 import pandas as pd
 import tippingpoint as tp
-from tippingpoint.show.report import RENDERINGS
+from tippingpoint.report import RENDERINGS
 runs = pd.DataFrame({"sample": [0, 0, 1, 1], "loss": [0.0, 1.0, 0.0, 1.0], "cost": [0.0, 1.0, 0.0, 2.0]})
 result, suffix = tp.profile_table(runs).stability(0.4), Path(sys.argv[1]).suffix
 text = " " * 20_000_000 + RENDERINGS[suffix](result.report_summary())

@@ -20,12 +20,12 @@ from onnx import TensorProto, helper, numpy_helper
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
+from tippingpoint.files import isolated
 from torch import nn
 
 import tippingpoint as tp
-from tippingpoint.models import isolated
-from tippingpoint.models.files import natives
-from tippingpoint.models.files.archives import FREE
+from tippingpoint.files import natives
+from tippingpoint.files.archives import FREE
 
 FLOAT, INTEGER, TRUTH = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
@@ -364,7 +364,7 @@ def test_a_child_finds_the_package_where_the_parent_did(place: Path, monkeypatch
 
 
 def test_a_child_that_dies_is_told_and_its_parent_lives(place: Path) -> None:
-    child = isolated.Child("tippingpoint.models.onnx_session:answer", "the file")
+    child = isolated.Child("tippingpoint.files.onnx_session:answer", "the file")
     child._process.kill()
     with pytest.raises(tp.InputError, match="the file crashes the process that it runs in"):
         child.ask({"graph": np.zeros(3, np.uint8)})

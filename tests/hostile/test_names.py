@@ -15,8 +15,8 @@ import pytest
 import tippingpoint as tp
 from commands import MODEL, Told, furnish, patients, run, teller
 from tippingpoint.progress import progress_bar
-from tippingpoint.show.report import render_json, render_markdown, render_page
-from tippingpoint.show.visible import csv_text, is_hidden, spreadsheet_cell, visible
+from tippingpoint.report import render_json, render_markdown, render_page
+from tippingpoint.visible import csv_text, is_hidden, spreadsheet_cell, visible
 
 BAD = "\x1b[31mred\x07\u202eegap\u2066x\u200b\u2028y\r\x9b2J"
 """An escape sequence, a bell, an override and an isolate of direction, nothing, a separator, a return, and C1's escape."""

@@ -9,14 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from tippingpoint.families.network.proofs import layers as known_layers
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.domain import Domain
-from tippingpoint.oracles.network import layers as known_layers
-from tippingpoint.oracles.network.certificates import THOROUGH, Shell, reason, shells
-from tippingpoint.oracles.network.layers import GATES
+from tippingpoint.families.network.proofs.certificates import THOROUGH, Shell, reason, shells
+from tippingpoint.families.network.proofs.layers import GATES
 from tippingpoint.space import Space
+from tippingpoint.space.domain import Domain
 
 SLACK = 1e-9
 FUNCTIONALS = 3

@@ -16,10 +16,10 @@ from problems import answer
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare
 from tippingpoint.core.dual import Status
+from tippingpoint.families.network.column.coordinate import CoordinateOracle, coordinate_oracle
+from tippingpoint.families.network.column.lines import Chain
+from tippingpoint.families.network.outputs import read_outputs
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
-from tippingpoint.models.outputs import read_outputs
-from tippingpoint.oracles.network.coordinate import CoordinateOracle, coordinate_oracle
-from tippingpoint.oracles.network.lines import Chain
 
 SAMPLES, PRICE = 12, 0.7
 NAMES = [f"x{j}" for j in range(FEATURES)]

@@ -13,10 +13,10 @@ from torch import nn
 from networks import all_lines, part
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.errors import UnsupportedError
+from tippingpoint.families.network.column.coordinate import coordinate_oracle, serves
+from tippingpoint.families.network.column.lines import Lines
+from tippingpoint.families.network.outputs import Way, read_outputs
 from tippingpoint.losses import loss_named
-from tippingpoint.models.outputs import Way, read_outputs
-from tippingpoint.oracles.network.coordinate import coordinate_oracle, serves
-from tippingpoint.oracles.network.lines import Lines
 
 
 def ways_of(y: FloatArray | IntArray, loss: str, outputs: int) -> Sequence[Way]:

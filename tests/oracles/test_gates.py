@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.families.network.proofs.gates import Bounds, GateSearch, HiddenLayer
+from tippingpoint.families.network.search.climbing import lift
 from tippingpoint.losses import Loss, Rising, loss_named
-from tippingpoint.oracles.network.climbing import lift
-from tippingpoint.oracles.network.gates import Bounds, GateSearch, HiddenLayer
 
 UNITS, FEATURES, SAMPLES = 5, 3, 6
 

@@ -11,14 +11,14 @@ import pytest
 from problems import INF, answer, dual_by_brute_force, linear
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare, Divergence
-from tippingpoint.domain import Domain
+from tippingpoint.families.linear.crossing import CrossingOracle
+from tippingpoint.families.linear.geometry import Score
+from tippingpoint.families.linear.oracle import linear_oracle
+from tippingpoint.families.linear.pieces import PiecesOracle
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
 from tippingpoint.losses.piecewise import pinball
-from tippingpoint.oracles.crossing import CrossingOracle
-from tippingpoint.oracles.geometry import Score
-from tippingpoint.oracles.linear import linear_oracle
-from tippingpoint.oracles.pieces import PiecesOracle
 from tippingpoint.space import Space
+from tippingpoint.space.domain import Domain
 
 EXTRA = [
     pinball(0.9),

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from tippingpoint.families.network.column import lines as lines_module
 from torch import nn
 
 from networks import COLUMN, FEATURES, NETS, ROOMS, all_lines, network, part
-from tippingpoint.oracles.network import lines as lines_module
-from tippingpoint.oracles.network.lines import Chain
+from tippingpoint.families.network.column.lines import Chain
 
 
 @pytest.mark.parametrize("held", [lines_module.HELD, 64])

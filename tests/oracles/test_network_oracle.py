@@ -14,9 +14,9 @@ import tippingpoint as tp
 from tippingpoint.core.divergences import divergence_named
 from tippingpoint.core.dual import highest_floor, solve
 from tippingpoint.core.problem import Problem
-from tippingpoint.models.chains import chain, hidden_layer
-from tippingpoint.oracles.network.climbing import Summit
-from tippingpoint.oracles.network.gates import GateSearch
+from tippingpoint.families.network.proofs.chains import chain, hidden_layer
+from tippingpoint.families.network.proofs.gates import GateSearch
+from tippingpoint.families.network.search.climbing import Summit
 from tippingpoint.progress import progress_bar
 
 DRAW = np.random.default_rng(0)
@@ -341,7 +341,7 @@ def test_half_precision_is_served() -> None:
 
 
 def test_bounds_that_contradict_each_other_are_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tippingpoint.oracles.network.certifying.highest_floor", lambda *_given: 1e9)
+    monkeypatch.setattr("tippingpoint.families.network.proofs.certifying.highest_floor", lambda *_given: 1e9)
     result = tp.stability(trained(6), X, Y, 0.6, theta1=1.0, theta2=0.25)
     assert result.lower == 0.0
     assert "contradict" in result.lower_by

@@ -15,8 +15,8 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 import tippingpoint as tp
-from tippingpoint.show.report import render_json, render_markdown, render_page
-from tippingpoint.show.report.badges import MEANING, badge, elsewhere, standing
+from tippingpoint.report import render_json, render_markdown, render_page
+from tippingpoint.report.badges import MEANING, badge, elsewhere, standing
 
 RESULT = {"exact": False, "value": 0.2, "lower": 0.0, "interrupted": False, "upper": 0.5}
 

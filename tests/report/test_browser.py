@@ -18,15 +18,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tippingpoint as tp
+from tippingpoint.api.profiles import Profile
 from tippingpoint.core.divergences import divergence_named
 from tippingpoint.core.dual import solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import sensitive_distribution
 from tippingpoint.datasets import breast_cancer
-from tippingpoint.profiles import Profile
-from tippingpoint.reporting.embedding import embed
-from tippingpoint.results import StabilityResult
-from tippingpoint.show.visible import visible
+from tippingpoint.report.embedding import embed
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.visible import visible
 
 NUMBERS = ("value", "moved_share", "root_mean_square_move", "effective_share", "nats")
 AGREE = 1e-6

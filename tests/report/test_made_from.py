@@ -23,8 +23,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import tippingpoint as tp
 from commands import Told, furnish, teller
 from tippingpoint.errors import InputError
-from tippingpoint.origin import model_fingerprint, model_name
-from tippingpoint.show.report import render_markdown, render_page
+from tippingpoint.report import render_markdown, render_page
+from tippingpoint.results.origin import model_fingerprint, model_name
 
 SETTINGS: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from tippingpoint.reporting.holding import holding
-from tippingpoint.show.report import render_markdown, render_page
-from tippingpoint.show.report.moving import cell, changes_of, told_changes
+from tippingpoint.report import render_markdown, render_page
+from tippingpoint.report.holding import holding
+from tippingpoint.report.moving import cell, changes_of, told_changes
 
 N = 150
 

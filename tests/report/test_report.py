@@ -16,15 +16,15 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from tippingpoint.columns import Column
+from tippingpoint.api.profiles import Profile
+from tippingpoint.data.columns import Column
 from tippingpoint.errors import DetachedError, InputError
-from tippingpoint.profiles import Profile
-from tippingpoint.reporting.embedding import embed
-from tippingpoint.reporting.packing import pack, unpack
-from tippingpoint.reporting.population import describe
-from tippingpoint.show.report import render_json, render_markdown, render_page
-from tippingpoint.show.report.elements import tag
-from tippingpoint.show.report.storing import island
+from tippingpoint.report import render_json, render_markdown, render_page
+from tippingpoint.report.elements import tag
+from tippingpoint.report.embedding import embed
+from tippingpoint.report.packing import pack, unpack
+from tippingpoint.report.population import describe
+from tippingpoint.report.storing import island
 
 
 class Text(HTMLParser):

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from tippingpoint.profiles import Profile
-from tippingpoint.show.report import render_markdown, render_page
+from tippingpoint.api.profiles import Profile
+from tippingpoint.report import render_markdown, render_page
 
 
 def profile(loss: str = "zero_one", weights: Any = None) -> Profile:

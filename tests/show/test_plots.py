@@ -17,7 +17,7 @@ from pictures import bars, cloud, line, quiet, ticks, words
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.show.plots import (
+from tippingpoint.plots import (
     PALETTE,
     decision,
     draw_convergence,

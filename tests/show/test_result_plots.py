@@ -26,7 +26,7 @@ from torch import from_numpy, manual_seed, nn
 
 import tippingpoint as tp
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.evidence import Places
+from tippingpoint.results.evidence import Places
 
 __all__ = ["quiet"]
 
@@ -121,7 +121,7 @@ def test_a_result_is_drawn_on_the_axes_given_or_on_its_own(name: str) -> None:
 def test_printing_and_importing_never_touch_matplotlib() -> None:
     script = (
         "import sys, tippingpoint as tp\n"
-        "from tippingpoint.show import plots\n"
+        "from tippingpoint import plots\n"
         "x, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]\n"
         "found = tp.stability(([1.0], -1.5), x, y, 0.5)\n"
         "print(found, found._repr_html_(), found.sensitive, found.to_json())\n"

@@ -6,6 +6,8 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
+from tippingpoint.api.profiles import Profile
+from tippingpoint.api.tables import profile_table
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.lines import OF_TABLES, naming_lines
@@ -13,8 +15,6 @@ from tippingpoint.cli.parsing import refuse
 from tippingpoint.cli.subjects import named
 from tippingpoint.cli.tables import read_table
 from tippingpoint.errors import InputError
-from tippingpoint.profiles import Profile
-from tippingpoint.tables import profile_table
 
 FILES = """runs.csv has one line an alternative, with columns sample, loss, cost (the line of cost 0 is the sample as it is).
 """

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
+from tippingpoint.api.front import compare
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate
@@ -13,9 +14,8 @@ from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, re
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
-from tippingpoint.comparisons import Comparison
 from tippingpoint.errors import InputError
-from tippingpoint.front import compare
+from tippingpoint.results.comparisons import Comparison
 
 EPILOG = f"""examples:
   tippingpoint compare --model now=model.json --model next=next.json --data eval.csv --target y --risk 0.4

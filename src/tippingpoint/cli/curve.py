@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from tippingpoint.api.front import profile
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import stopped
@@ -13,7 +14,6 @@ from tippingpoint.cli.outputs import check_outputs, deliver, sweep_json, sweeps_
 from tippingpoint.cli.parsing import command, numbers, refuse
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
-from tippingpoint.front import profile
 
 PRICES = ("theta1", "theta2")
 """What may be one price or several."""

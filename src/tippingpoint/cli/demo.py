@@ -7,15 +7,15 @@ import math
 from pathlib import Path
 from typing import Any
 
+from tippingpoint.api.front import feature_stability, profile
 from tippingpoint.cli.opening import how_to_open
 from tippingpoint.cli.outputs import check_outputs, rendered_report
 from tippingpoint.cli.parsing import command, seed
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.report import REPORT
 from tippingpoint.errors import InputError
-from tippingpoint.front import feature_stability, profile
-from tippingpoint.results import StabilityResult
-from tippingpoint.show.visible import visible
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.visible import visible
 from tippingpoint.writing import write_file
 
 EPILOG = """examples:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from tippingpoint.api.front import profile
+from tippingpoint.api.profiles import Profile
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
@@ -12,9 +14,7 @@ from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wa
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
-from tippingpoint.front import profile
-from tippingpoint.profiles import Profile
-from tippingpoint.show.visible import csv_text
+from tippingpoint.visible import csv_text
 
 EPILOG = f"""examples:
   tippingpoint evaluate --table runs.csv --risk 0.4

@@ -6,14 +6,14 @@ import argparse
 from contextlib import suppress
 from typing import Any
 
+from tippingpoint.api.front import feature_stability, stability
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate, stopped
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import asked, read_subject
-from tippingpoint.front import feature_stability, stability
-from tippingpoint.rankings import FeatureStability
+from tippingpoint.results.rankings import FeatureStability
 
 EPILOG = f"""examples:
   tippingpoint features --model model.json --data eval.csv --target y --risk 0.4

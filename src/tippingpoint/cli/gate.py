@@ -10,10 +10,9 @@ from typing import Literal
 from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.streams import complain
 from tippingpoint.errors import InputError, listed
-from tippingpoint.reporting import Gate
-from tippingpoint.results import StabilityResult
-from tippingpoint.show.report import badges
-from tippingpoint.show.text import level, risk_name
+from tippingpoint.report import Gate, badges
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.text import level, risk_name
 
 PASSED, FAILED = 0, 1
 """Exit codes."""

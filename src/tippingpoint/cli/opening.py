@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tippingpoint.show.visible import visible
+from tippingpoint.visible import visible
 
 OPENERS = {"darwin": "open", "win32": "start"}
 """The command that opens a file with whatever shows it, by system; elsewhere it is xdg-open."""

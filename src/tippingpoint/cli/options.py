@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from tippingpoint.api.prices import BUDGET
 from tippingpoint.cli.dialects import encoding_named, separator_named
 from tippingpoint.cli.parsing import Parser, count, number, numbers, seed, words
-from tippingpoint.models.files.base import RISK
-from tippingpoint.models.returned import OUTPUTS
-from tippingpoint.prices import BUDGET
+from tippingpoint.families.blackbox.returned import OUTPUTS
+from tippingpoint.files.base import RISK
 
 METHODS = ("path", "exact", "paper")
 EFFORTS = ("quick", "tight", "none")

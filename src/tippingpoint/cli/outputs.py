@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from tippingpoint.cli.streams import complain, say, say_json
-from tippingpoint.comparisons import Comparison
 from tippingpoint.errors import InputError
-from tippingpoint.results import StabilityResult, Sweep
-from tippingpoint.show.report import RENDERINGS
-from tippingpoint.show.visible import visible
+from tippingpoint.report import RENDERINGS
+from tippingpoint.results.comparisons import Comparison
+from tippingpoint.results.stability import StabilityResult, Sweep
+from tippingpoint.visible import visible
 from tippingpoint.writing import write_files
 
 FILES = ("json", "report", "sensitive")

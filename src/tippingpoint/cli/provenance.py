@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.reporting import Gate
-from tippingpoint.results import StabilityResult
+from tippingpoint.report import Gate
+from tippingpoint.results.stability import StabilityResult
 
 
 def provenance(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from tippingpoint.api.front import compare, review
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
@@ -15,8 +16,7 @@ from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.streams import say
 from tippingpoint.cli.subjects import asked, read_subject
 from tippingpoint.errors import InputError
-from tippingpoint.front import compare, review
-from tippingpoint.results import StabilityResult
+from tippingpoint.results.stability import StabilityResult
 
 REPORT = "tippingpoint-report.html"
 """Where the report goes, unless the user says where."""

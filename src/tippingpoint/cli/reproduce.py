@@ -9,7 +9,7 @@ from typing import Any
 from tippingpoint.cli.outputs import same_file
 from tippingpoint.cli.streams import say
 from tippingpoint.errors import InputError
-from tippingpoint.show.visible import visible
+from tippingpoint.visible import visible
 
 EPILOG = """examples:
   tippingpoint reproduce toy-cross-entropy

@@ -18,7 +18,7 @@ from tippingpoint.cli.lines import data_lines
 from tippingpoint.cli.parsing import Parser
 from tippingpoint.cli.streams import answering, complain, furnish_streams, quietly, settle_streams
 from tippingpoint.errors import InputError, OutputError
-from tippingpoint.show.visible import LAYOUT
+from tippingpoint.visible import LAYOUT
 
 COMMANDS = (demo, evaluate, features, compare, curve, report, reproduce, completion)
 """The registry: a new command is a module with `add` and `run`, and a place here; `run` may return an exit code."""

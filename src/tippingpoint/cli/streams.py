@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from tippingpoint.errors import OutputError
-from tippingpoint.show.visible import LAYOUT, is_hidden, visible
+from tippingpoint.visible import LAYOUT, is_hidden, visible
 
 
 class Plain(io.TextIOBase):

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.cases import SETTINGS
+from tippingpoint.api.cases import SETTINGS
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.options import LOADING, SEARCH
 from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.tables import read_table
 from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError, listed
-from tippingpoint.models.categories import as_trained, as_written, native_categories
-from tippingpoint.models.files import linear, read_model, recognised, skops, takes_of
-from tippingpoint.models.files.base import Content, Loading, Stored
+from tippingpoint.files import linear, read_model, recognised, skops, takes_of
+from tippingpoint.files.base import Content, Loading, Stored
+from tippingpoint.preprocessing.categories import as_trained, as_written, native_categories
 
 
 @dataclass(frozen=True)

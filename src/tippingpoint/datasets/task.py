@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tippingpoint.errors import InputError
-from tippingpoint.show.text import WIDTH, percent
 from tippingpoint.space import Space
+from tippingpoint.text import WIDTH, percent
 
 Groups = Mapping[str, tuple[str, ...]]
 """Columns that belong together, by name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tippingpoint.show.text import OWN
+from tippingpoint.text import OWN
 
 ALSO_CALLED = {
     "error": "zero_one",

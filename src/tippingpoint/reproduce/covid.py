@@ -76,7 +76,7 @@ def draw(tables: Tables) -> Canvas:
     """The five most sensitive features of both models; accuracy and macro F1 by age."""
     from matplotlib import pyplot as plt
 
-    from tippingpoint.show.plots import draw_groups
+    from tippingpoint.plots import draw_groups
 
     table, labels = tables[""], tables["labels"]
     figure, axes = plt.subplots(2, 2, figsize=(11.5, 7.2), layout="constrained")

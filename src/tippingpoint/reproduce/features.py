@@ -120,7 +120,7 @@ def draw(tables: Tables) -> Canvas:
     """A row a data set: the five most sensitive features of both models, and the worst racial group."""
     from matplotlib import pyplot as plt
 
-    from tippingpoint.show.plots import draw_groups
+    from tippingpoint.plots import draw_groups
 
     table, labels = tables[""], tables["labels"]
     figure, axes = plt.subplots(2, 3, figsize=(19.0, 8.4), layout="constrained", width_ratios=(1.0, 1.0, 1.7))

@@ -114,7 +114,7 @@ def draw(tables: Tables) -> Canvas:
     """The three panels of the paper."""
     from matplotlib import pyplot as plt
 
-    from tippingpoint.show.plots import draw_convergence, draw_split
+    from tippingpoint.plots import draw_convergence, draw_split
 
     table = tables[""]
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15.0, 3.9), layout="constrained", width_ratios=(1.4, 1.0, 1.0))

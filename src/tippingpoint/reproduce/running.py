@@ -16,7 +16,7 @@ from tippingpoint.reproduce import FIGURES
 from tippingpoint.reproduce.claims import Claim, rendered, tabulated
 from tippingpoint.reproduce.experiments import Setting
 from tippingpoint.reproduce.figure import Figure, Record
-from tippingpoint.show.visible import csv_text
+from tippingpoint.visible import csv_text
 from tippingpoint.writing import write_file, write_files
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "torch", "matplotlib")
@@ -117,7 +117,7 @@ def _redrawn(figure: Figure, folder: Path) -> Sequence[Claim]:
     """The picture and the claims of a figure, from its tables on disk."""
     from matplotlib import pyplot as plt
 
-    from tippingpoint.show.plots import save_figure
+    from tippingpoint.plots import save_figure
 
     tables = read(figure, folder)
     if not tables:

@@ -77,7 +77,7 @@ def tops(table: Any, where: str, model: str) -> dict[int, list[str]]:
 
 def draw_features(table: Any, labels: Any, where: str, name: str, model: str, ax: Axes) -> None:
     """The features of least mean stability, how often each is among the first five, and the spread over the seeds."""
-    from tippingpoint.show.plots import draw_ranking
+    from tippingpoint.plots import draw_ranking
 
     values, first = values_of(table, where, model), tops(table, where, model)
     shown = values.mean().sort_values(kind="stable").index[:TOP]

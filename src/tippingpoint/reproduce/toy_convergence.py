@@ -51,7 +51,7 @@ def draw(tables: Tables) -> Canvas:
     """A row a loss; the paper's epochs to the left, our passes to the right; the first seed."""
     from matplotlib import pyplot as plt
 
-    from tippingpoint.show.plots import draw_convergence
+    from tippingpoint.plots import draw_convergence
 
     table = tables[""]
     figure, axes = plt.subplots(len(CASES), 2, figsize=(8.4, 5.6), layout="constrained")

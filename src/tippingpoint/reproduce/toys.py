@@ -107,7 +107,7 @@ def draw_toy(tables: Tables, panels: Sequence[str]) -> Canvas:
     """The panels side by side, all in one range."""
     from matplotlib import pyplot as plt
 
-    from tippingpoint.show.plots import draw_sensitive
+    from tippingpoint.plots import draw_sensitive
 
     atoms, table = tables["atoms"], tables[""]
     coef = [float(by_seed(table, ORIGINAL, "LR", at)[0]) for at in ("coef x1", "coef x2", "intercept")]

@@ -59,7 +59,7 @@ def mixes_of(table: Any, where: str) -> list[float]:
 
 def draw_trainings(table: Any, where: str, ax: Axes) -> None:
     """A line a method, mean and standard deviation over the seeds."""
-    from tippingpoint.show.plots import draw_lines
+    from tippingpoint.plots import draw_lines
 
     mixes = mixes_of(table, where)
     series: dict[str, tuple[list[float], list[float], list[float]]] = {}

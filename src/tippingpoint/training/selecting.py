@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tippingpoint.errors import InputError
-from tippingpoint.show.text import render_table
+from tippingpoint.text import render_table
 
 VALUES = tuple(k / 10 for k in range(1, 11))
 """The paper's grid of gamma and of t."""

@@ -1,0 +1,1 @@
+"""The questions: a model on data, and what may be asked of it."""

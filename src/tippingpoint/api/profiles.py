@@ -1,0 +1,334 @@
+"""A profile: the best responses of a model on data, and the stabilities that can be read off it.
+
+A profile is the expensive part; it depends on the model, the loss and the space only. Every price, divergence and threshold
+after that is a one-dimensional problem over numbers already in hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.api.prices import read_number, resolve_prices
+from tippingpoint.api.stopping import answered
+from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.divergences import Divergence, divergence_named
+from tippingpoint.core.dual import Solution, Status, honest_lower, solve
+from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
+from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Restricted
+from tippingpoint.core.sensitive import SensitiveDistribution, check_sound, sensitive_distribution
+from tippingpoint.data.columns import Column
+from tippingpoint.data.frames import build_frame
+from tippingpoint.errors import InputError, NumericalError
+from tippingpoint.results.evidence import Evidence, Places
+from tippingpoint.results.origin import Origin
+from tippingpoint.results.stability import StabilityResult, Sweep, small_sample
+from tippingpoint.text import GIVEN, loss_name
+
+IMPRECISE = 1e-9
+"""Relative gap between the bounds of an exact oracle from which on the result says so."""
+
+LOOSE = 1e-6
+"""Relative gap from which on a result is not called exact, though its responses are: the rest is lost to rounding."""
+
+CONTRADICTION = 1e-3
+"""Relative excess of a lower bound over the upper one that rounding does not explain, not even that of a float32 module."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The best responses of a model on data; ask it for any number of stabilities.
+
+    Attributes
+    ----------
+    oracle
+        Who finds the best responses.
+    base
+        Base weights of the samples, positive, summing to one.
+    index
+        Label of each sample; rows of zero weight are left out.
+    loss
+        What the model is judged by, as results name it.
+    loss_range
+        The least and the largest value of the loss.
+    backend
+        Kind of frame that results come in.
+    columns
+        What the columns of the data hold, where samples have any.
+    origin
+        What it was made from, where that is known.
+    notes
+        How the data and the model were understood, where nobody had said it: part of every result.
+    """
+
+    oracle: Oracle
+    base: FloatArray
+    index: Sequence[Any]
+    loss: str
+    loss_range: tuple[float, float]
+    backend: str = "pandas"
+    columns: tuple[Column, ...] = ()
+    origin: Origin | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        losses = self.oracle.losses
+        largest = float(np.abs(losses).max())
+        if not np.isfinite(losses).all() or 0.0 < largest < np.finfo(float).tiny:
+            i = int(np.flatnonzero((np.abs(losses) == largest) | ~np.isfinite(losses))[0])
+            raise NumericalError(
+                f"{loss_name(self.loss)} of row {self.index[i]!r} is {losses[i]:g}, too large or too small to compute with;"
+                " bring losses, targets or the model's outputs to another size."
+            )
+
+    @property
+    def risk(self) -> float:
+        """The mean loss now."""
+        return total(self.base, self.oracle.losses)
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest mean loss that moving alone reaches, at any cost."""
+        return total(self.base, self.oracle.losses + self.oracle.peak().lift)
+
+    def stability(
+        self,
+        risk: float,
+        *,
+        theta1: float | None = None,
+        theta2: float | None = None,
+        mix: float | None = None,
+        budget: float | None = None,
+        divergence: str | Divergence = "kl",
+    ) -> StabilityResult:
+        """The least perturbation that lifts the risk to a threshold.
+
+        Parameters
+        ----------
+        risk
+            The threshold: a mean loss (for `zero_one`, an error rate such as 0.4).
+        theta1
+            Price of moving a sample by a squared distance of one; `inf` forbids moving.
+        theta2
+            Price of reweighting; `inf` forbids it.
+        mix
+            Instead of the two prices, a dial between reweighting only (0) and moving only (1):
+            `1/θ1 = budget·mix` and `1/θ2 = budget·(1 - mix)`. The default is 0.5.
+        budget
+            `1/θ1 + 1/θ2` along the dial; 5, the paper's, where none is given.
+        divergence
+            "kl", "chi2", "cvar:SHARE" or a `Divergence`.
+        """
+        prices = resolve_prices(theta1, theta2, mix, budget)
+        problem = Problem(self.oracle, self.base, self._threshold(risk), *prices, divergence_named(divergence))
+        oracle = self.oracle.tuned(problem)
+        if oracle is not self.oracle:
+            problem = replace(problem, responses=oracle)
+        return self._result(oracle, problem, solve(problem))
+
+    def curve(self, risks: Sequence[float] | None = None, *, risk: float | None = None, **settings: Any) -> Sweep:
+        """The stability at each of several thresholds, or at one threshold and each of several prices.
+
+        Parameters
+        ----------
+        risks
+            The thresholds, as `curve([0.1, 0.2, 0.3])`.
+        risk
+            Instead, the one threshold of a curve over a price: one of the settings is then a list, as
+            `curve(risk=0.25, theta1=[0.1, 1, 10], theta2=0.25)`.
+        settings
+            As in `stability`.
+        """
+        varied = [name for name in ("theta1", "theta2", "mix", "budget") if _is_list(settings.get(name))]
+        if (risks is None) == (risk is None) or len(varied) != (risks is None):
+            raise InputError(
+                "a curve is over one thing: several risks, as curve([0.1, 0.2]), or several of one price at one risk, as"
+                " curve(risk=0.1, theta1=[0.1, 1, 10], theta2=0.25)."
+            )
+        over = varied[0] if varied else "risk"
+        fixed = {name: value for name, value in {"risk": risk, **settings}.items() if name != over}
+        at = _several(over, settings[over]) if varied else _several("risks", risks)
+        # Up to an interrupt, unless that came before: nothing is searched for then.
+        results = answered(
+            at,
+            lambda each: self.stability(**fixed, **{over: each}),
+            stopped=lambda result: result.stopped and not self.oracle.stopped,
+        )
+        interrupted = len(results) < len(at) or any(result.interrupted for result in results)
+        return Sweep(over, tuple(map(float, at[: len(results)])), tuple(results), self.backend, interrupted)
+
+    def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
+        """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
+        return self.curve(risk=risk, mix=_several("mixes", mixes), **settings)
+
+    def _threshold(self, risk: float) -> float:
+        low, high = self.loss_range
+        threshold = read_number("risk", risk)
+        if not math.isfinite(threshold):
+            raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
+        if not low <= threshold <= high:
+            hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 2.0 <= threshold <= 100.0 else ""
+            whose = "a mean of losses that are all 0 or 1" if self.loss == GIVEN else loss_name(self.loss)
+            raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of {whose}{hint}.")
+        return threshold
+
+    def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
+        with np.errstate(all="ignore"):  # what is no number is noticed below
+            q = sensitive_distribution(problem, solution)
+            certificate, stopped = _certified(oracle, problem, solution)
+        reached = solution.status is not Status.UNREACHABLE
+        upper = q.total_cost if reached else math.inf
+        check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
+        contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
+        lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
+        exact = (oracle.exact or math.isinf(problem.theta1)) and not upper - lower > LOOSE * upper
+        with np.errstate(all="ignore"):
+            psi = influence(solution, self.base)
+            error = standard_error(psi, self.base)
+        notes = [*self.notes, *oracle.notes, *([INTERRUPTED] if stopped else [])]
+        if contradicted:
+            notes.append(
+                f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"
+            )
+        if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
+            notes.append(small_sample(q.effective_sample))
+        if reached and oracle.exact and upper - lower > IMPRECISE * upper:
+            apart = (upper - lower) / upper
+            notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
+        return StabilityResult(
+            value=upper,
+            lower=lower,
+            upper=math.inf if oracle.noisy else upper,
+            lower_by="not certified: the bounds contradict each other" if contradicted else certificate.by,
+            upper_by="the model's answers are noisy, see the notes" if oracle.noisy else "sensitive distribution",
+            exact=exact,
+            status=solution.status.value,
+            standard_error=error,
+            risk=problem.risk,
+            current_risk=problem.current,
+            largest_risk=problem.reachable,
+            loss=self.loss,
+            divergence=problem.divergence.label,
+            theta1=problem.theta1,
+            theta2=problem.theta2,
+            price=(1.0 - solution.share) * solution.left.price + solution.share * solution.right.price
+            if reached and math.isfinite(solution.right.price)
+            else math.inf,
+            corruption_excess=q.corruption_excess,
+            reweighting_excess=q.reweighting_excess,
+            corruption_cost=q.moving_cost,
+            reweighting_cost=q.reweighting_cost,
+            root_mean_square_move=math.sqrt(q.squared_move),
+            unit=oracle.unit,
+            moved_share=q.moved_share,
+            effective_share=q.effective_share,
+            effective_sample=q.effective_sample,
+            nats=q.nats,
+            samples=len(self.base),
+            evaluations=solution.evaluations,
+            notes=tuple(notes),
+            trace=oracle.trace or solution.risks,
+            interrupted=oracle.interrupted or stopped,
+            evidence=Evidence(
+                sensitive=lambda: self._frame(oracle, q),
+                places=lambda: self._places(oracle, q),
+                bootstrap=lambda replicates, seed: self._bootstrap(problem, upper, replicates, seed),
+                influence=psi,
+                base=self.base,
+                distribution=q,
+                oracle=oracle,
+                problem=problem,
+                index=self.index,
+                loss_range=self.loss_range,
+                origin=self.origin,
+            ),
+        )
+
+    def _frame(self, oracle: Oracle, q: SensitiveDistribution) -> Any:
+        """Q* as a frame, atoms in the order of their rows."""
+        order = np.argsort(q.sample, kind="stable")
+        told = {
+            "row": [self.index[i] for i in q.sample[order]],
+            "weight": q.weight[order],
+            "share": q.share[order],
+            "mass": q.mass[order],
+            "loss_before": q.losses[q.sample[order]],
+            "loss": q.loss[order],
+            "cost": q.cost[order],
+        }
+        held = {column.name: column for column in self.columns}
+        for name, values in _moved(oracle, q).items():
+            shown = held[name].decoded(values[order]) if name in held else values[order]
+            heading = name
+            while heading in told:  # what is ours comes first, and no feature takes another's place
+                heading = f"feature:{heading}"
+            told[heading] = shown
+        return build_frame(told, self.backend)
+
+    def _places(self, oracle: Oracle, q: SensitiveDistribution) -> Places:
+        """Every sample where it is, which is where it stays if nothing is paid, and every atom where it goes."""
+        everyone = np.arange(len(self.base), dtype=np.intp)
+        stay = oracle.points(0.0, everyone, np.zeros(len(everyone)))
+        return Places(stay, _moved(oracle, q), q, self.columns, self.backend)
+
+    def _bootstrap(self, problem: Problem, value: float, replicates: int, seed: int) -> Bootstrap:
+        def stability(base: FloatArray) -> float:
+            drawn = np.flatnonzero(base)
+            again = Problem(
+                Restricted(problem.responses, drawn),
+                base[drawn],
+                problem.risk,
+                problem.theta1,
+                problem.theta2,
+                problem.divergence,
+            )
+            solution = solve(again)
+            if solution.status is Status.UNREACHABLE:
+                return math.inf
+            return sensitive_distribution(again, solution).total_cost
+
+        return bootstrap(stability, self.base, value, replicates=replicates, seed=seed)
+
+
+def _certified(oracle: Oracle, problem: Problem, solution: Solution) -> tuple[Certificate, bool]:
+    """What is known from below, and whether somebody at the keyboard did not wait for it: what was found is not lost then."""
+    try:
+        return oracle.certify(problem, solution), False
+    except KeyboardInterrupt:
+        if oracle.exact:
+            raise
+        return Certificate(0.0, "not certified: interrupted"), True
+
+
+def _moved(oracle: Oracle, q: SensitiveDistribution) -> dict[str, Any]:
+    """Where every atom goes, by feature."""
+    moved: dict[str, Any] = {}
+    for right, price in enumerate(q.prices):
+        atoms = np.flatnonzero(q.right == bool(right))
+        if len(atoms):
+            for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
+                column[atoms] = values
+    return moved
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a setting is several values; text is not."""
+    return np.ndim(value) > 0 if not isinstance(value, (str, Divergence)) else False
+
+
+def _several(name: str, values: Any) -> list[Any]:
+    try:
+        listed = list(values)
+    except TypeError:
+        listed = []
+    if not listed:
+        raise InputError(f"{name}={values!r} must be several numbers, as [0.1, 0.2, 0.3].")
+    return listed

@@ -1,0 +1,1 @@
+"""What a user's tables are: frames, columns, labels, and which rows belong together."""

@@ -1,0 +1,409 @@
+"""Data frames and arrays in, arrays with names out, and the same kind of frame back.
+
+The only place that knows pandas, polars and NumPy apart; narwhals does the work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
+from tippingpoint.data.columns import Column, UnknownCategoryError, encode, in_order, is_missing, plain
+from tippingpoint.errors import InputError, listed
+
+CHUNK = 2**20
+"""Numbers looked at at once."""
+
+NUMBERS = (Real, Decimal, np.bool_, type(None))
+"""What a column of mixed types may hold; None is missing, and refused as such."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The evaluation data as numbers.
+
+    Attributes
+    ----------
+    x
+        `(n, d)` float64; categories as their positions, NaN where a value is missing.
+    columns
+        What each holds; called `x0, x1, …` for an array.
+    index
+        Label of each row: a pandas index that names every row once, otherwise the position.
+    backend
+        Kind of frame that results come back in.
+    native
+        What the user gave, for asking the model itself.
+    shape
+        Shape of one sample as it was given; `(d,)` for a table.
+    vanishing
+        Positions of columns whose values may go missing.
+    """
+
+    x: FloatArray
+    columns: tuple[Column, ...]
+    index: Sequence[Any]
+    backend: str
+    native: Any
+    shape: tuple[int, ...]
+    vanishing: frozenset[int] = frozenset()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def missing(self) -> BoolArray:
+        """Columns in which a value is missing, or may go so."""
+        found = np.zeros(len(self.columns), dtype=bool)
+        for rows in blocks(len(self.x), CHUNK // max(len(self.columns), 1)):
+            found |= np.isnan(self.x[rows]).any(axis=0)
+        found[list(self.vanishing)] = True
+        return found
+
+    def take(self, rows: IntArray) -> Features:
+        """These rows only."""
+        return replace(self, x=self.x[rows], index=[self.index[i] for i in rows], native=_native_rows(self.native, rows))
+
+    def spread(self, most: int) -> Features:
+        """At most so many rows, spread evenly over the data (which may be sorted)."""
+        return self.take(np.linspace(0, len(self.x) - 1, min(most, len(self.x))).astype(np.intp))
+
+    def native_at(self, rows: IntArray, x: FloatArray) -> Any:
+        """These rows as the user's model takes them, with the values of `x` in place of their own; the model may keep them."""
+        import narwhals as nw
+
+        x = x.copy()  # a model may write into what it is given
+        if isinstance(self.native, np.ndarray):
+            return self._array_at(x)
+        taken = _native_rows(self.native, rows)
+        frame = nw.from_native(taken, eager_only=True)
+        changed = []
+        for j, column in enumerate(self.columns):
+            if not np.array_equal(x[:, j], self.x[rows, j], equal_nan=True):
+                changed.append(_series(column.decoded(x[:, j]), frame[frame.columns[j]]))
+        return frame.with_columns(*changed).to_native() if changed else taken
+
+    def _array_at(self, x: FloatArray) -> Any:
+        """Numbers as an array of the user's shape; categories as the numbers that they are there."""
+        for j, column in enumerate(self.columns):
+            if column.holds == "category":
+                x[:, j] = column.decoded(x[:, j])
+        return x.reshape(len(x), *self.shape)
+
+    def check_numbers(self, columns: IntArray | None = None) -> None:
+        """Refuse what is missing and what is no number, in these columns or in all."""
+        for j in range(len(self.columns)) if columns is None else columns:
+            column = self.columns[j]
+            if column.holds == "category":
+                raise InputError(
+                    f"X[{column.name!r}] holds categories (String, such as {column.categories[0]!r}), and the model takes"
+                    " numbers; encode them in a pipeline, with OneHotEncoder in front of the model, or drop the column."
+                )
+            if self.missing[j] and not np.isnan(self.x[:, j]).any():
+                raise InputError(
+                    f"missing[{column.name!r}]: the model takes no missing values; leave it out of the space, or impute in a"
+                    " pipeline in front of the model."
+                )
+            if self.missing[j]:
+                row = int(np.flatnonzero(np.isnan(self.x[:, j]))[0])
+                told = "=nan" if isinstance(self.native, np.ndarray) else " is missing"
+                raise InputError(
+                    f"X[{self.index[row]!r}, {column.name!r}]{told}: every value must be finite; impute or drop the row."
+                )
+
+
+def read_frame(data: Any, name: str) -> Any:
+    """A frame behind narwhals' one face; anything that is no frame as it is."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        return nw.from_native(data, eager_only=True, pass_through=True)
+    except DuplicateError:
+        columns = [str(column) for column in getattr(data, "column_names", data.columns)]
+        raise _repeated_column(name, columns) from None
+
+
+def category_columns(
+    data: Any, encoded: Mapping[str, Sequence[Any]], said: Mapping[str, Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """Which columns of the data `read_features` is to read as categories, and as which.
+
+    Parameters
+    ----------
+    data
+        A frame or an array.
+    encoded
+        Columns that a model encodes, and the categories that it knows; values of the data that it does not are added.
+    said
+        Categories that the user lists, which takes precedence. Numbers that nothing encodes stay numbers all the same.
+    """
+    import narwhals as nw
+
+    if not encoded and not said:
+        return {}
+    frame, found = read_frame(data, "X"), dict[str, Sequence[Any]]()
+    if isinstance(frame, nw.DataFrame):
+        for name, series in zip(map(str, frame.columns), frame.iter_columns(), strict=True):
+            if name in said and (name in encoded or not (series.dtype.is_numeric() or series.dtype == nw.Boolean)):
+                found[name] = list(said[name])
+            elif name in encoded and name not in said:
+                found[name] = _joined(_declared(series)[0], encoded[name], series.unique().to_list())
+    elif np.ndim(data) == 2:
+        for j, held in enumerate(_array(data, "X").T):
+            if (name := f"x{j}") in encoded:
+                found[name] = list(said[name]) if name in said else _joined(None, encoded[name], np.unique(held))
+    return found
+
+
+def _joined(declared: Sequence[Any] | None, known: Sequence[Any], held: Iterable[Any]) -> list[Any]:
+    """The categories that a type declares or a model knows, in their order, and after them those of the data besides."""
+    return list(dict.fromkeys([*plain(declared or ()), *plain(known), *in_order(plain(held))]))
+
+
+def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = None) -> Features:
+    """The columns of a frame or an array as numbers; those named in `categories` are read as such."""
+    import narwhals as nw
+
+    frame = read_frame(data, "X")
+    known = categories or {}
+    features = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
+    if 0 in features.x.shape:
+        raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
+    for chunk in blocks(len(features.x), CHUNK // features.x.shape[1]):
+        bad = np.isinf(features.x[chunk])
+        if bad.any():
+            row, column = (int(k) for k in np.argwhere(bad)[0])
+            row += chunk.start
+            raise InputError(
+                f"X[{features.index[row]!r}, {features.names[column]!r}]={features.x[row, column]}: every value must be"
+                " finite; impute or drop the row."
+            )
+    return features
+
+
+def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
+    """A series, list or array of one dimension, as an array that nobody else holds."""
+    import narwhals as nw
+
+    series = nw.from_native(data, series_only=True, pass_through=True)
+    values = np.array(series.to_numpy() if isinstance(series, nw.Series) else _array(data, name))
+    if values.ndim != 1:
+        raise InputError(f"{name} has shape {values.shape}; give one value a row, as a vector.")
+    if length is not None and len(values) != length:
+        raise InputError(f"{name} has {len(values)} values but X has {length} rows; give one value a row.")
+    return values
+
+
+def read_numbers(data: Any, name: str, length: int | None = None) -> FloatArray:
+    """A vector of finite numbers."""
+    numbers = _numbers(read_vector(data, name, length), name)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}]={numbers[bad[0]]}: every value must be finite; drop the row or fill it.")
+    return numbers
+
+
+def read_labels(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
+    """A vector of labels of any type, none of them missing."""
+    import pandas as pd
+
+    labels = read_vector(data, name, length)
+    missing = ~np.isfinite(labels) if labels.dtype.kind == "f" else np.asarray(pd.isna(labels))
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise InputError(f"{name}[{row}]={labels[row]}: every label must be known; drop the row or fill it.")
+    return labels
+
+
+def base_weights(data: Any, length: int, name: str = "sample_weight") -> FloatArray:
+    """Sample weights that sum to one; equal where none are given."""
+    if data is None:
+        return np.full(length, 1.0 / length)
+    weights = read_numbers(data, name, length)
+    negative = np.flatnonzero(weights < 0.0)
+    if len(negative):
+        raise InputError(f"{name}[{negative[0]}]={weights[negative[0]]:g} is negative; weights must be ≥ 0.")
+    if not weights.any():
+        raise InputError(f"{name} is zero throughout; give at least one sample a positive weight.")
+    scaled = weights / weights.max()
+    return np.asarray(scaled / scaled.sum())
+
+
+def build_frame(columns: Mapping[str, Any], backend: str, index: Sequence[Any] | None = None) -> Any:
+    """A frame of the user's kind; pandas gets `index`, others do without."""
+    if backend == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(dict(columns), index=None if index is None else pd.Index(index))
+    import narwhals as nw
+
+    return nw.from_dict(dict(columns), backend=nw.Implementation.from_backend(backend)).to_native()  # type: ignore[arg-type]  # any eager one, by its name
+
+
+def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        raise _repeated_column("X", names)
+    x = np.empty(frame.shape)
+    backend = frame.implementation.value
+    index = data.index if backend == "pandas" and data.index.is_unique else range(len(x))
+    columns = []
+    for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True)):
+        try:
+            x[:, j], column = _read_column(name, series, categories.get(name))
+        except UnknownCategoryError as unknown:
+            raise unknown_category(index[unknown.row], name, unknown.value, categories[name]) from None
+        columns.append(column)
+    return Features(x, tuple(columns), index, backend, data, x.shape[1:])
+
+
+def unknown_category(row: Any, name: str, value: Any, categories: Sequence[Any]) -> InputError:
+    """The error for a value that is none of its column's categories."""
+    return InputError(
+        f"X[{row!r}, {name!r}]={value!r} is none of its categories, {listed(categories)}; add it to them, or drop the row."
+    )
+
+
+def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tuple[FloatArray, Column]:
+    """A column as numbers: by the categories given, otherwise by its type."""
+    import narwhals as nw
+
+    kind, like = series.dtype, series.head(0)
+    if categories is None and kind.is_numeric():
+        numbers = _as_floats(series)
+        whole = kind.is_integer() or _whole_with_gaps(numbers)
+        return numbers, Column(name, "integer" if whole else "number", like=like)
+    if categories is None and kind == nw.Boolean:
+        return _as_floats(series), Column(name, "boolean", like=like)
+    if categories is None and not isinstance(kind, (nw.Categorical, nw.Enum, nw.String, nw.Object)):
+        raise InputError(
+            f"X[{name!r}] is of type {kind}, neither a number nor a category; turn it into one (a date into days) or drop it."
+        )
+    declared, ordered = _declared(series)
+    codes, column = encode(series.to_list(), name, declared if categories is None else categories)
+    gap = math.nan if column.gap is None and not np.isnan(codes).any() and series.implementation.is_pandas() else column.gap
+    return codes, replace(column, ordered=ordered, like=like, gap=gap)
+
+
+def _whole_with_gaps(numbers: FloatArray) -> bool:
+    """Whether these are whole numbers of which some are missing: pandas stores them as floats, though nobody meant halves."""
+    gaps = np.isnan(numbers)
+    held = numbers[~gaps]
+    return bool(gaps.any() and len(held) and (held == np.round(held)).all())
+
+
+def _declared(series: Any) -> tuple[list[Any] | None, bool]:
+    """The categories that a column's own type lists, and whether it says that they have an order."""
+    import narwhals as nw
+
+    native = series.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
+        return list(native.cat.categories), bool(native.cat.ordered)
+    return (list(series.dtype.categories), True) if isinstance(series.dtype, nw.Enum) else (None, False)
+
+
+def _as_floats(series: Any) -> FloatArray:
+    try:
+        return np.asarray(series.to_numpy(), dtype=float)
+    except (TypeError, ValueError):  # what is missing from a nullable column is no number
+        return np.array([math.nan if is_missing(value) else float(value) for value in series.to_list()])
+
+
+def _series(values: Any, like: Any) -> Any:
+    """Values as a column beside another, under its name."""
+    import narwhals as nw
+
+    if not like.implementation.is_pandas():
+        native = nw.from_native(values, series_only=True, pass_through=True)
+        return native if isinstance(native, nw.Series) else nw.new_series(like.name, values, backend=like.implementation)
+    import pandas as pd
+
+    made = values if isinstance(values, pd.Series) else pd.Series(values)
+    return nw.from_native(made.set_axis(like.to_native().index).rename(like.name), series_only=True)
+
+
+def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
+    if hasattr(data, "toarray"):
+        raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
+    if type(data).__module__ == "torch":
+        data = _from_tensor(data)
+    x = _array(data, "X")
+    if x.ndim < 2:
+        raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
+    flat = x.reshape(len(x), math.prod(x.shape[1:]))
+    numbers, columns = _numbers(flat, "X"), [Column(f"x{j}") for j in range(flat.shape[1])]
+    if np.may_share_memory(numbers, x):
+        numbers = numbers.copy()  # as of any other kind of data: what the user does with theirs later is no matter here
+    for j in [j for j, column in enumerate(columns) if column.name in categories]:
+        name = columns[j].name
+        try:
+            numbers[:, j], columns[j] = encode(numbers[:, j].tolist(), name, categories[name])
+        except UnknownCategoryError as unknown:
+            raise unknown_category(unknown.row, name, unknown.value, categories[name]) from None
+    return Features(numbers, tuple(columns), range(len(x)), "pandas", x, x.shape[1:])
+
+
+def _from_tensor(tensor: Any) -> Any:
+    if not tensor.is_floating_point():
+        raise InputError(
+            f"X is a tensor of {tensor.dtype}; samples move by small steps, so give floats (token ids: embed them)."
+        )
+    return tensor.detach().cpu().double().numpy()
+
+
+def _native_rows(native: Any, rows: IntArray) -> Any:
+    import narwhals as nw
+
+    frame = nw.from_native(native, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return native[rows]
+    taken = frame[rows.tolist(), :]
+    # Of all rows in their order pandas makes no copy, and C code writes into what pandas has marked as read-only.
+    return (taken.clone() if len(rows) == len(native) else taken).to_native()
+
+
+def _repeated_column(name: str, columns: Sequence[str]) -> InputError:
+    twice = next(column for column in columns if columns.count(column) > 1)
+    return InputError(f"{name} has more than one column called {twice!r}; give every column its own name.")
+
+
+def _array(data: Any, name: str) -> np.ndarray[Any, Any]:
+    if np.ma.is_masked(data):
+        raise InputError(f"{name} holds masked values; fill them or drop their rows.")
+    try:
+        values = np.asarray(data)
+        # NumPy makes text of a list that mixes text with numbers or with what is missing.
+        return np.asarray(data, dtype=object) if values.dtype.kind in "US" and isinstance(data, (list, tuple)) else values
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths; give every row the same number of values.") from None
+
+
+def _numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
+    """As float64; text, dates and complex numbers are refused, also where they could be read as numbers."""
+    if values.dtype.kind not in "biuf":
+        others = [(k, value) for k, value in enumerate(values.flat) if not isinstance(value, NUMBERS)]
+        if others:
+            k, odd = next(((k, value) for k, value in others if not _reads_as_number(value)), others[0])
+            where = f" in {name}[{k}]" if values.ndim == 1 else ""
+            raise InputError(
+                f"{name} holds values that are not numbers, such as {str(odd)!r}{where}; encode them or drop them."
+            )
+    return np.asarray(values, dtype=float)
+
+
+def _reads_as_number(value: Any) -> bool:
+    """Whether text could be read as a number: beside text that cannot, it is not what is wrong."""
+    try:
+        return isinstance(value, str) and not np.isnan(float(value))
+    except ValueError:
+        return False

@@ -1,0 +1,53 @@
+"""Whether the user's data are still what they were when they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import blocks
+from tippingpoint.data.frames import CHUNK, Features, read_features
+from tippingpoint.errors import InputError
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The user's data, and what was read off them before any model saw them.
+
+    Attributes
+    ----------
+    data, categories
+        What the user holds, and how it is read.
+    before
+        What was read; nobody else holds it.
+    """
+
+    data: Any
+    categories: Mapping[str, Sequence[Any]]
+    before: Features
+
+    def check(self) -> None:
+        """Refuse data that have changed since, read once more; a model that holds them, or another thread, may do that."""
+        before = self.before
+        try:
+            now = read_features(self.data, self.categories)
+        except InputError as error:
+            raise InputError(f"X changed while the model was asked, and cannot be read any more: {error}") from error
+        if now.x.shape != before.x.shape or now.names != before.names:
+            raise InputError(f"X changed while the model was asked: it has shape {now.x.shape} now; {REMEDY}.")
+        for rows in blocks(len(now.x), CHUNK // now.x.shape[1]):
+            same = (now.x[rows] == before.x[rows]) | (np.isnan(now.x[rows]) & np.isnan(before.x[rows]))
+            if not same.all():
+                i, j = (int(k) for k in np.argwhere(~same)[0])
+                row, column = rows.start + i, before.columns[j]
+                was, is_now = column.label(float(before.x[row, j])), now.columns[j].label(float(now.x[row, j]))
+                raise InputError(
+                    f"X[{before.index[row]!r}, {column.name!r}] changed while the model was asked, from {was} to {is_now};"
+                    f" {REMEDY}."
+                )
+
+
+REMEDY = "the model, or another thread, holds X and writes into it: pass X.copy()"

@@ -1,0 +1,1 @@
+"""Who finds best responses: one folder a family of models."""

@@ -1,0 +1,157 @@
+"""Boosters of XGBoost and LightGBM out of memory: their own data types, objectives and columns, behind `predict`.
+
+What a booster predicts depends on its objective: probabilities of classes, numbers, or something else, which is then read as
+any other model's answers are (`tippingpoint.families.blackbox.answers`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.data.frames import Features, read_vector
+from tippingpoint.errors import InputError, UnsupportedError, listed
+from tippingpoint.files import lightgbm, xgboost
+from tippingpoint.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
+from tippingpoint.preprocessing.categories import as_trained, booster_names, lightgbm_header, native_categories
+
+Rows = Any
+"""A data frame or an array."""
+
+
+class BoosterFunction:
+    """A booster whose objective is of no kind that is known: it is only asked."""
+
+    def __init__(self, source: Any, predictions: Callable[[Rows], Any]) -> None:
+        self.source = source
+        self._predictions = predictions
+
+    def predict(self, rows: Rows) -> np.ndarray[Any, Any]:
+        """Whatever the booster says."""
+        return np.asarray(self._predictions(rows))
+
+
+def booster_estimator(booster: Any, features: Features, y: Any, classes: Sequence[Any] | None) -> Any:
+    """A booster as a classifier or a regressor, by its objective; as a function where that tells neither.
+
+    Parameters
+    ----------
+    booster
+        Of XGBoost or of LightGBM.
+    features, y
+        The data that it is to be asked about.
+    classes
+        Labels in the order of its outputs; their numbers where none are given.
+    """
+    of_xgboost = type(booster).__module__.startswith("xgboost")
+    takes = _Takes(booster, features)
+    objective, groups = (_of_xgboost if of_xgboost else _of_lightgbm)(booster)
+    ask = (_XGBoost if of_xgboost else _LightGBM)(booster, takes).predict
+    regresses = objective.startswith(xgboost.REGRESSORS) if of_xgboost else objective in lightgbm.REGRESSORS
+    if regresses:
+        if classes is not None:
+            raise UnsupportedError(f"the booster is a regressor ({objective}), which has no classes; leave classes out.")
+        return BoosterRegressor(booster, ask)
+    if objective not in (xgboost.CLASSIFIERS if of_xgboost else lightgbm.CLASSIFIERS):
+        return BoosterFunction(booster, ask)
+    labels = checked_classes("the booster", classes, groups)
+    strange = next((label for label in read_vector(y, "y", len(features.x)).tolist() if label not in labels), None)
+    if classes is None and strange is not None:
+        raise InputError(
+            f"y holds the label {strange!r}, but the booster numbers its classes, 0 to {groups - 1}; name them in that order,"
+            " as classes=[...]."
+        )
+    return BoosterClassifier(booster, ask, labels)
+
+
+class _Takes:
+    """Rows as a booster takes them: its columns in their order, its categories as it knows them."""
+
+    def __init__(self, booster: Any, features: Features) -> None:
+        self.names = booster_names(booster, features.names)
+        width = booster.num_features() if hasattr(booster, "num_features") else booster.num_feature()
+        framed = hasattr(features.native, "columns")
+        self._known = native_categories(booster, features.names if framed else ())
+        if framed and self.names is not None:
+            absent = next((name for name in self.names if name not in features.names), None)
+            if absent is not None:
+                raise InputError(
+                    f"the booster was trained on a column {absent!r}, which X does not have; its columns are"
+                    f" {listed(features.names)}."
+                )
+        elif width != features.x.shape[1]:
+            raise InputError(
+                f"the booster was trained on {width} columns, but X has {features.x.shape[1]}; pass those it was trained on."
+            )
+
+    def frame(self, rows: Rows) -> Any:
+        """A pandas frame of the booster's columns; None where rows have no names."""
+        if not hasattr(rows, "columns"):
+            return None
+        frame = as_trained(_as_pandas(rows), self._known)
+        return frame if self.names is None else frame[list(self.names)]
+
+
+class _XGBoost:
+    """XGBoost takes a matrix of its own, with the names it knows or none."""
+
+    def __init__(self, booster: Any, takes: _Takes) -> None:
+        self._booster, self._takes = booster, takes
+        self._margins = _of_xgboost(booster)[0] == "multi:softmax"  # it would tell classes only
+
+    def predict(self, rows: Rows) -> Any:
+        import xgboost as library
+
+        frame, types = self._takes.frame(rows), self._booster.feature_types
+        if frame is None:
+            data = library.DMatrix(
+                rows, feature_names=self._booster.feature_names, feature_types=types, enable_categorical=True
+            )
+        elif self._takes.names is None:
+            data = library.DMatrix(frame.to_numpy(dtype=float), feature_types=types, enable_categorical=True)
+        else:
+            data = library.DMatrix(frame, enable_categorical=True)
+        said = self._booster.predict(data, output_margin=self._margins)
+        return _softmax(said) if self._margins else said
+
+
+class _LightGBM:
+    """LightGBM takes columns by their place."""
+
+    def __init__(self, booster: Any, takes: _Takes) -> None:
+        self._booster, self._takes = booster, takes
+
+    def predict(self, rows: Rows) -> Any:
+        frame = self._takes.frame(rows)
+        return self._booster.predict(rows if frame is None else frame)
+
+
+def _of_xgboost(booster: Any) -> tuple[str, int]:
+    """The objective, and how many classes there are."""
+    learner = json.loads(booster.save_config())["learner"]
+    return str(learner["objective"]["name"]), max(2, int(learner["learner_model_param"]["num_class"]))
+
+
+def _of_lightgbm(booster: Any) -> tuple[str, int]:
+    head = lightgbm_header(booster)
+    return head.get("objective", "custom").partition(" ")[0], max(2, int(head.get("num_class", 1)))
+
+
+def _softmax(margins: FloatArray) -> FloatArray:
+    raised = np.exp(np.asarray(margins, dtype=float) - np.max(margins, axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def _as_pandas(rows: Rows) -> Any:
+    """A frame of any kind as pandas', column by column."""
+    import narwhals as nw
+    import pandas as pd
+
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    frame = nw.from_native(rows, eager_only=True)
+    return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})

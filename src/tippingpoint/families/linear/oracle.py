@@ -1,0 +1,204 @@
+r"""Linear models with one score, exactly.
+
+Moving the features of a linear model matters to the loss only through the score :math:`s = \beta^\top x + b`, and the
+cheapest move for a shift of the score is known (`tippingpoint.push`), also where features are categories or whole numbers. So
+a best response is a problem in one number, which every convex loss solves in closed form (`tippingpoint.losses`); the 0/1 loss
+is in `tippingpoint.families.linear.crossing`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.dual import Solution, Status, highest_floor
+from tippingpoint.core.oracle import Certificate, Oracle
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Response
+from tippingpoint.families.linear.crossing import CrossingOracle
+from tippingpoint.families.linear.geometry import Rows, Score, ScoreGeometry
+from tippingpoint.losses import Loss
+from tippingpoint.losses.responses import Answer, Side
+from tippingpoint.push import Push
+from tippingpoint.space.domain import Domain
+
+KEPT = 4
+"""Chunks of curves that are kept from one price to the next: up to 40 megabytes each, whatever the size of the data."""
+
+FAR = 1e10
+"""How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
+
+
+class LinearOracle(Oracle):
+    """Best responses of `loss(y, βᵀx + b)`.
+
+    Parameters
+    ----------
+    x
+        `(n, d)` features.
+    y
+        Labels -1 and +1 for a classification loss, targets for a regression loss.
+    score
+        `β` and `b`, and tables for categories.
+    loss
+        Any convex loss of one score.
+    domain
+        Which features may move, how, at what price.
+    scores
+        `βᵀx + b` of every row.
+    """
+
+    def __init__(self, x: FloatArray, y: FloatArray, score: Score, loss: Loss, domain: Domain, scores: FloatArray) -> None:
+        self.unit = domain.unit
+        self._loss = loss
+        self._geometry = ScoreGeometry(x, score, domain)
+        self._sides = _sides(y, scores, loss, both=self._geometry.bounded)
+        with np.errstate(over="ignore"):  # a loss that is no number is refused by its profile
+            self._losses = loss.value(self._sides[0].v)
+        self._kept: dict[tuple[int, int], Push] = {}
+        self.exact = not self._geometry.rounds
+        how = "closed form" if self.exact else "fine steps rounded, and bounded by letting them move freely"
+        self.certificate = f"{how}: {loss.label} loss of a linear score"
+
+    @property
+    def losses(self) -> FloatArray:
+        return self._losses
+
+    @cached_property
+    def ceiling(self) -> float:
+        return min(self._loss.ceiling(push.free) for _, _, push in self._pushes())
+
+    def respond(self, price: float) -> Response:
+        return self._whole(price, rounded=self._geometry.rounds)
+
+    def peak(self) -> Response:
+        unbounded = np.zeros(len(self._losses), dtype=bool)
+        for rows, side, push in self._pushes():
+            unbounded[rows] |= np.isinf(side.loss.peak(side.v, push).push)
+        peak = Response.none(len(unbounded)) if unbounded.all() else self.respond(math.inf)
+        peak.lift[unbounded] = np.inf
+        peak.cost[unbounded] = np.inf
+        return peak
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        # Rounding takes nothing from the largest push, so what is out of reach is out of reach either way.
+        settled = solution.status in (Status.ALREADY, Status.UNREACHABLE)
+        if self.exact or math.isinf(problem.theta1) or settled:
+            return Certificate(solution.lower, self.certificate)
+
+        def gains(price: float) -> FloatArray:
+            relaxed = self._whole(price, rounded=False)
+            return np.asarray(price * relaxed.lift - relaxed.cost)
+
+        if solution.status is Status.LARGEST:
+            return Certificate(highest_floor(problem, gains, problem.theta1), self.certificate)
+        prices = [h for h in (solution.left.price, solution.right.price) if h > 0.0]
+        return Certificate(max(problem.floor(h, gains(h / problem.theta1)) for h in prices), self.certificate)
+
+    def escape(self, lift: float) -> Response:
+        escaped = Response.none(len(self._losses))
+        escaped.cost[:] = np.inf
+        for rows, side, push in self._pushes():
+            root = side.loss.root(side.v)
+            far = math.sqrt(lift) + FAR * (np.abs(root) + push.anchor)
+            with np.errstate(invalid="ignore"):
+                here, cost = side.loss.lift(side.v, far), push.to(far).cost
+                better = cost * escaped.lift[rows] < escaped.cost[rows] * here
+            escaped.lift[rows] = np.where(better, here, escaped.lift[rows])
+            escaped.cost[rows] = np.where(better, cost, escaped.cost[rows])
+        return escaped
+
+    def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        if self.ceiling <= price < math.inf:
+            steps = self._geometry.steps_to(rows, *self._escaped(rows, lift))
+        else:
+            answer = self._answer(price, rows)
+            steps = self._geometry.steps(rows, answer.direction, answer.reach)
+        return self._geometry.shown(rows, np.where((lift > 0.0)[:, None], steps, 0.0))
+
+    def _whole(self, price: float, *, rounded: bool) -> Response:
+        """The responses of all samples; where steps are fine, rounded to them or as if they were not."""
+        whole = Response.none(len(self._losses))
+        if price == 0.0:
+            for rows, side, push in self._pushes():
+                rising = np.square(np.maximum(side.loss.slope(side.v), 0.0)) * push.none().compliance
+                whole.slope[rows] = np.maximum(whole.slope[rows], 0.5 * rising)
+            return whole
+        for rows in self._geometry.chunks(len(self._losses)):
+            answer = self._answer(price, rows)
+            whole.lift[rows], whole.cost[rows] = answer.lift, answer.cost
+            whole.slope[rows] = answer.slope(price)
+            if rounded:
+                whole.lift[rows], whole.cost[rows] = self._rounded(price, rows, answer)
+        return whole
+
+    def _rounded(self, price: float, rows: Rows, answer: Answer) -> tuple[FloatArray, FloatArray]:
+        """Lift and cost of an answer once its fine steps are rounded; nothing where that does not pay."""
+        push, cost = self._geometry.rounded(rows, answer.direction, answer.reach)
+        lift = np.zeros_like(push)
+        for whole in self._sides:
+            side = whole.of(rows)
+            mine = answer.direction == side.direction
+            lift[mine] = side.loss.lift(side.v, push)[mine]
+        pays = (lift > 0.0) if math.isinf(price) else (price * lift > cost)
+        return np.where(pays, lift, 0.0), np.where(pays, cost, 0.0)
+
+    def _answer(self, price: float, rows: Rows) -> Answer:
+        """The best of staying and of all candidates, on all sides."""
+        return Answer.best(price, [(whole.of(rows), self._curve(rows, k)) for k, whole in enumerate(self._sides)])
+
+    def _curve(self, rows: Rows, side: int) -> Push:
+        """The curves of some rows on one side; where features jump, kept for the next price as far as memory should go."""
+        direction = self._sides[side].direction[rows]
+        if not self._geometry.mixed or not isinstance(rows, slice):
+            return self._geometry.push(rows, direction)
+        if (rows.start, side) not in self._kept:
+            curve = self._geometry.push(rows, direction)
+            if len(self._kept) >= KEPT:
+                return curve
+            self._kept[rows.start, side] = curve
+        return self._kept[rows.start, side]
+
+    def _escaped(self, rows: Rows, lift: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Direction and length of the push of samples that escaped with this lift."""
+        loss = self._losses[rows] + lift
+        found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        for whole in self._sides:
+            side = whole.of(rows)
+            far = np.maximum(np.sqrt(loss) - side.loss.root(side.v), 0.0)
+            found.append((side.direction, far, self._geometry.push(rows, side.direction).to(far).cost))
+        (direction, far, cost), (other, beyond, dearer) = found[0], found[-1]
+        nearer = dearer < cost
+        return np.where(nearer, other, direction), np.where(nearer, beyond, far)
+
+    def _pushes(self) -> Iterator[tuple[slice, Side, Push]]:
+        for rows in self._geometry.chunks(len(self._losses)):
+            for k, whole in enumerate(self._sides):
+                yield rows, whole.of(rows), self._curve(rows, k)
+
+
+def linear_oracle(
+    x: FloatArray, y: FloatArray, score: Score, loss: Loss, domain: Domain, scores: FloatArray | None = None
+) -> LinearOracle | CrossingOracle:
+    """The oracle of one score under any loss; arguments as in `LinearOracle`."""
+    values = score.of(x) if scores is None else scores
+    if loss.needs_crossing:
+        return CrossingOracle.binary(x, y, score, domain, values)
+    return LinearOracle(x, y, score, loss, domain, values)
+
+
+def _sides(y: FloatArray, score: FloatArray, loss: Loss, *, both: bool) -> list[Side]:
+    """The directions in which a push can raise the loss."""
+    if loss.task == "classification":
+        v = -y * score
+        return [Side(loss, v, -y), Side(loss.mirrored(), -v, y)] if loss.falls else [Side(loss, v, -y)]
+    residual = y - score
+    if loss.mirrored() is loss and not both:
+        return [Side(loss, np.abs(residual), np.where(residual < 0.0, 1.0, -1.0))]
+    down, up = np.full_like(residual, -1.0), np.full_like(residual, 1.0)
+    return [Side(loss, residual, down), Side(loss.mirrored(), -residual, up)]

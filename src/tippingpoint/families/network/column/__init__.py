@@ -1,0 +1,1 @@
+"""Networks along one column, where their outputs are lines: exact."""

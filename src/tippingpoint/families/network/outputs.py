@@ -1,0 +1,223 @@
+"""What a module's output means: which number of it raises the loss, and for whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.data.frames import read_labels, read_numbers, read_vector
+from tippingpoint.data.labels import class_indices
+from tippingpoint.errors import InputError, ModelError, UnsupportedError
+from tippingpoint.families.network.search.scores import Outputs
+from tippingpoint.foreign import guarded
+from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named, own_name
+
+FUNCTIONALS = 2**26
+"""Numbers that certificates of all classes may take; beyond it there are none."""
+
+RIVALS = 10
+"""Classes up to which searches begin towards each of them."""
+
+UserLoss = Callable[[Tensor, Tensor], Tensor]
+"""A loss of the user's own: from outputs and targets to one number a row."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to raise the loss: `f(v)` with `v = constant + functional·output`, or the maximum over several."""
+
+    loss: Loss
+    functionals: FloatArray
+    constants: FloatArray
+    soft: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a module's output means for a loss.
+
+    Attributes
+    ----------
+    loss, label, range
+        `f`, what it is called, and its least and largest value.
+    pushed
+        From the output to `v`.
+    ways
+        How `v` depends on the output; none where only the user's own function knows.
+    kin
+        The label of every sample, where samples of the same have the same `v` at the same place.
+    rivals
+        Of many classes: for each of them, by how much it is ahead; searches begin towards every one.
+    """
+
+    loss: Loss
+    label: str
+    range: tuple[float, float]
+    pushed: Outputs
+    ways: Sequence[Way]
+    kin: IntArray | None
+    rivals: Sequence[Outputs] = ()
+
+
+def read_outputs(
+    y: Any,
+    n: int,
+    loss: str | Loss | UserLoss | None,
+    outputs: int,
+    classes: Sequence[Any] | None,
+    device: torch.device,
+) -> Reading:
+    """The user's loss on the output of `n` rows; `outputs` is the number of logits, 1 for one score."""
+    if callable(loss) and not isinstance(loss, Loss):
+        return _own_loss(read_vector(y, "y", n), loss, device)
+    if loss is None:
+        labels = read_vector(y, "y", n)
+        continuous = labels.dtype.kind == "f" and not np.array_equal(labels, np.round(labels))
+        loss = "squared" if continuous and outputs == 1 else "zero_one"
+    chosen = loss_named(loss)
+    if chosen.task == "regression":
+        if outputs > 1:
+            raise UnsupportedError(
+                f"loss={chosen.label!r} judges one output, but the module has {outputs}; wrap the one you mean."
+            )
+        return _regression(read_numbers(y, "y", n), chosen, device)
+    index = _classes(read_labels(y, "y", n), outputs, classes)
+    return _binary(index, chosen, device) if outputs == 1 else _many(index, outputs, chosen, device)
+
+
+def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> Reading:
+    if y.dtype.kind not in "biuf":
+        raise InputError(f"y holds {y.dtype}, which no tensor does; give numbers to a loss of your own.")
+    target = torch.as_tensor(y.astype(np.float32) if y.dtype.kind == "f" else y.astype(np.int64)).to(device)
+
+    def pushed(output: Tensor, rows: IntArray) -> Tensor:
+        with guarded(lambda why: ModelError(f"the loss fails on outputs of shape {tuple(output.shape)}: {why}.")):
+            per_sample = own(output, target[torch.as_tensor(rows, device=device)])
+        if not isinstance(per_sample, Tensor) or per_sample.shape != (len(rows),):
+            shape = tuple(per_sample.shape) if isinstance(per_sample, Tensor) else type(per_sample).__name__
+            raise ModelError(
+                f"the loss gave {shape} for {len(rows)} rows; it must return one number a row, as with reduction='none'."
+            )
+        return per_sample
+
+    name = own_name(own)
+    identity = PiecewiseLinear([1.0], [0.0], "classification", name)
+    return Reading(identity, name, (-math.inf, math.inf), pushed, (), None)
+
+
+def _regression(target: FloatArray, loss: Loss, device: torch.device) -> Reading:
+    wanted = torch.as_tensor(target).to(device)
+
+    def pushed(output: Tensor, rows: IntArray) -> Tensor:
+        return wanted[torch.as_tensor(rows, device=device)].to(output.dtype) - output.reshape(len(rows))
+
+    one, each = np.ones((len(target), 1, 1)), target[:, None]
+    ways = (Way(Rising(loss), -one, each), Way(Rising(loss.mirrored()), one, -each))
+    return Reading(loss, loss.label, loss.range, pushed, ways, None)
+
+
+def _binary(index: IntArray, loss: Loss, device: torch.device) -> Reading:
+    sign = np.where(index > 0, 1.0, -1.0)
+    signs = torch.as_tensor(sign, dtype=torch.float32).to(device)
+
+    def pushed(output: Tensor, rows: IntArray) -> Tensor:
+        mine = signs[torch.as_tensor(rows, device=device)].to(output.dtype)
+        v = -mine * output.reshape(len(rows))
+        if not loss.needs_crossing:
+            return v
+        # A score of exactly 0 is predicted as the first class: right for it, though on the boundary.
+        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (mine < 0.0))
+
+    each, zero = sign[:, None, None], np.zeros((len(sign), 1))
+    ways = (
+        (Way(Rising(loss), -each, zero), Way(Rising(loss.mirrored()), each, zero)) if loss.falls else (Way(loss, -each, zero),)
+    )
+    return Reading(loss, loss.label, loss.range, pushed, ways, index)
+
+
+def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Reading:
+    """`v`: by how much the other classes are ahead, the best of them or (for the cross-entropy) all of them together."""
+    own = torch.as_tensor(index, dtype=torch.int64).to(device)
+    soft = loss.name == "logistic"
+
+    def pushed(output: Tensor, rows: IntArray) -> Tensor:
+        mine = own[torch.as_tensor(rows, device=device)][:, None]
+        others = output.scatter(1, mine, -math.inf)
+        ahead = torch.logsumexp(others, dim=1) if soft else others.amax(dim=1)
+        v = ahead - output.gather(1, mine)[:, 0]
+        if not loss.needs_crossing:
+            return v
+        # Of classes that tie, the first is predicted: right for it, though on the boundary.
+        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (output.argmax(dim=1) == mine[:, 0]))
+
+    ways: tuple[Way, ...] = ()
+    if len(index) * outputs * (outputs - 1) <= FUNCTIONALS and not loss.falls:
+        unit = np.eye(outputs)
+        others = np.array([[k for k in range(outputs) if k != mine] for mine in range(outputs)])
+        ahead = unit[others] - unit[:, None, :]
+        ways = (Way(loss, ahead[index], np.zeros((len(index), outputs - 1)), soft),)
+    rivals = [_ahead(k, own, pushed) for k in range(outputs)] if outputs <= RIVALS else []
+    return Reading(loss, loss.label_of(outputs), loss.range, pushed, ways, index, rivals)
+
+
+def _ahead(rival: int, own: Tensor, otherwise: Outputs) -> Outputs:
+    """By how much one class is ahead of a sample's own; for its own samples, as for all classes together."""
+
+    def pushed(output: Tensor, rows: IntArray) -> Tensor:
+        mine = own[torch.as_tensor(rows, device=own.device)]
+        ahead = output[:, rival] - output.gather(1, mine[:, None])[:, 0]
+        return torch.where(mine == rival, otherwise(output, rows), ahead)
+
+    return pushed
+
+
+def _classes(labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] | None) -> IntArray:
+    """Which output each label means: numbers count from 0, two labels of one score are in order, others are named."""
+    wanted = max(2, outputs)
+    if classes is not None:
+        return _named(labels, classes, wanted)
+    whole = labels.dtype.kind in "biuf" and np.array_equal(labels, np.round(labels.astype(float)))
+    if whole:
+        index = labels.astype(np.intp)
+        if outputs == 1 and np.isin(index, (-1, 1)).all() and (index == -1).any():
+            return (index > 0).astype(np.intp)
+        bad = np.flatnonzero((index < 0) | (index >= wanted))
+        if len(bad):
+            raise InputError(
+                f"y[{bad[0]}]={labels[bad[0]]} is out of range: the module has {outputs} output(s), so labels are 0 to"
+                f" {wanted - 1}; name others in their order, as classes=[...], or judge by a loss for numbers, as 'squared'."
+            )
+        return index
+    index, _ = class_indices(labels, None, outputs)
+    return index
+
+
+def _named(labels: np.ndarray[Any, Any], classes: Any, wanted: int) -> IntArray:
+    """The position of every label in a list that the user gave."""
+    listed = list(classes) if isinstance(classes, (Sequence, np.ndarray)) and not isinstance(classes, str) else []
+    if len(set(listed)) != wanted or len(listed) != wanted:
+        raise InputError(f"classes={classes!r} must be a list of the {wanted} labels, in the order of the outputs.")
+    position = {label: k for k, label in enumerate(listed)}
+    unknown = next((label for label in labels.tolist() if label not in position), None)
+    if unknown is not None:
+        raise InputError(f"y holds the label {unknown!r}, which is not one of classes={listed!r}.")
+    return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
+
+
+def check_logits(reading: Reading, layers: nn.Sequential | None) -> None:
+    """Refuse outputs that were made probabilities already, where that would give wrong numbers."""
+    last = type(layers[-1]).__name__ if layers is not None and len(layers) else ""
+    soft = reading.loss.name == "logistic"
+    if (
+        reading.loss.task == "classification"
+        and reading.ways
+        and (last == "Sigmoid" or (last in ("Softmax", "Softmin") and soft))
+    ):
+        raise InputError(f"the module ends with {last}, so it returns probabilities; pass it without, its logits are needed.")

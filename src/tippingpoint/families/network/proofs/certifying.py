@@ -1,0 +1,200 @@
+"""Lower bounds on the stability of networks: from proofs over gates, or from how steep a network can be.
+
+Any bound on what a response can gain is a lower bound on the stability, at any price (`Problem.floor`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.core.dual import Solution, highest_floor
+from tippingpoint.core.oracle import Certificate
+from tippingpoint.core.problem import Problem
+from tippingpoint.families.network.proofs.certificates import Shell
+from tippingpoint.families.network.proofs.gates import Bounds, GateSearch
+from tippingpoint.families.network.search.oracle import Certifier, PathOracle
+from tippingpoint.families.network.search.pool import Pool
+from tippingpoint.losses import Loss
+from tippingpoint.push import FreePush
+
+STEEPNESS = "Lipschitz constants and linear relaxations of the layers"
+"""What certifies where nothing is proved."""
+
+FLOOR = 0.1
+"""Gaps are judged relative to a sample's own gain plus this part of the mean one: small gains need no proof of their own."""
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """One way to raise the loss: `f(v)`, and lines that no distance takes `v` above.
+
+    Attributes
+    ----------
+    loss
+        `f`, which never falls.
+    shells
+        For every distance a line, of one or several functionals of the output.
+    soft
+        Whether `v` is the log-sum-exp of the functionals; otherwise their maximum.
+    """
+
+    loss: Loss
+    shells: Sequence[Shell]
+    soft: bool = False
+
+    def gains(self, price: float, losses: FloatArray) -> FloatArray:
+        """The most that any step can gain: the best place on every shell's line."""
+        most = np.zeros_like(losses)
+        for shell in self.shells:
+            for offset, slope in self._lines(shell):
+                most = np.maximum(most, self._best(price, losses, shell, offset, slope))
+        return most
+
+    def distances(self) -> FloatArray:
+        """The least distance at which `v` could reach zero."""
+        least = np.full(len(self.shells[0].inner), math.inf)
+        for shell in self.shells:
+            for offset, slope in self._lines(shell):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    there = np.where(offset >= 0.0, 0.0, np.where(slope > 0.0, -offset / slope, math.inf))
+                there = np.maximum(there, shell.inner)
+                least = np.where(there <= shell.outer, np.minimum(least, there), least)
+        return least
+
+    def _lines(self, shell: Shell) -> list[tuple[FloatArray, FloatArray]]:
+        """Lines whose losses, each for itself, bound that of `v`: of a maximum every functional's, otherwise one of all."""
+        if self.soft:
+            return [(np.logaddexp.reduce(shell.offset, axis=1), shell.slope.max(axis=1))]
+        return list(zip(shell.offset.T, shell.slope.T, strict=True))
+
+    def _best(self, price: float, losses: FloatArray, shell: Shell, offset: FloatArray, slope: FloatArray) -> FloatArray:
+        """`max λ·(f(offset + slope·r) - ℓ) - r²` over the distances of a shell."""
+        push = FreePush(np.square(slope), len(slope))
+        most = np.zeros_like(losses)
+        reaches = [np.sqrt(reach.cost) for reach in self.loss.candidates(price, offset, push)]
+        for distance in (shell.inner, shell.outer, *reaches):
+            with np.errstate(invalid="ignore"):
+                inside = (distance >= shell.inner) & (distance <= shell.outer) & np.isfinite(distance)
+            there = np.where(inside, distance, shell.inner)
+            most = np.maximum(most, price * (self.loss.value(offset + slope * there) - losses) - np.square(there))
+        return np.where(np.isinf(shell.outer) & (self.loss.ceiling(1.0) <= price * np.square(slope)), math.inf, most)
+
+
+@dataclass(frozen=True)
+class SteepnessCertifier(Certifier):
+    """Bounds on gains from how steep the score can be, kept for every price that was asked for."""
+
+    build: Callable[[], Sequence[Slopes]]
+    losses: FloatArray
+    _known: dict[float, FloatArray] = field(default_factory=dict)
+
+    @cached_property
+    def _slopes(self) -> Sequence[Slopes]:
+        return self.build()
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        return Certificate(highest_floor(problem, self.gains, _begin(problem, solution)), STEEPNESS)
+
+    def gains(self, price: float) -> FloatArray:
+        """The most that any step of any way can gain at a price."""
+        if price not in self._known:
+            self._known[price] = np.asarray(np.max([way.gains(price, self.losses) for way in self._slopes], axis=0))
+        return self._known[price]
+
+
+@dataclass(frozen=True)
+class DistanceCertifier(Certifier):
+    """The 0/1 loss: no error of a sample that is right is nearer than a distance, measured when first asked for."""
+
+    measure: Callable[[], FloatArray]
+    right: BoolArray
+    by: str = STEEPNESS
+
+    @cached_property
+    def squared(self) -> FloatArray:
+        """The least squared distance of an error."""
+        return self.measure()
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        return Certificate(highest_floor(problem, self._gains, _begin(problem, solution)), self.by)
+
+    def _gains(self, price: float) -> FloatArray:
+        return np.where(self.right, np.maximum(price - self.squared, 0.0), 0.0)
+
+
+@dataclass(frozen=True)
+class GateCertifier(Certifier):
+    """Proofs over gates, at the price of every question.
+
+    Attributes
+    ----------
+    ways
+        One search for every way to raise the loss.
+    tolerance
+        Relative gap at which a sample counts as proved.
+    time_limit
+        Seconds for each question.
+    deadline
+        When they are over, once a question is asked.
+    finished
+        Whether every sample was proved to the tolerance before.
+    stopped
+        Whether somebody at the keyboard ended a proof.
+    fallback
+        Who certifies where this does not, or not as well.
+    known
+        Bounds on gains, by price.
+    """
+
+    ways: Sequence[GateSearch]
+    tolerance: float
+    time_limit: float
+    fallback: Certifier
+    known: tuple[tuple[float, FloatArray], ...] = ()
+    deadline: float = math.inf
+    finished: bool = True
+    stopped: bool = False
+
+    @property
+    def proves(self) -> bool:
+        return True
+
+    def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
+        rows = np.arange(len(oracle.losses))
+        response = oracle.respond(price)
+        gain = price * response.lift - response.cost
+        known = Bounds(np.full(len(rows), math.inf), gain, oracle.pool.places(price, rows))
+        most = np.zeros(len(rows))
+        deadline, finished, stopped = min(self.deadline, time.monotonic() + self.time_limit), True, False
+        for way in self.ways:
+            found = way.search(price, known, tolerance=self.tolerance, deadline=deadline, floor=FLOOR * float(gain.mean()))
+            most, finished = np.maximum(most, found.most), finished and found.finished
+            known, stopped = Bounds(known.most, found.least, found.steps), stopped or found.stopped
+        pool = oracle.learnt(known.steps)
+        proofs = (*self.known, (price, most))
+        return replace(self, known=proofs, deadline=deadline, finished=finished, stopped=stopped), pool
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        best = self.fallback.certify(problem, solution)
+        for price, most in self.known:
+            if not np.isfinite(most).all():
+                best = Certificate(best.lower, f"{best.by}; nothing is proved beyond the pole of this loss")
+            else:
+                lower = problem.floor(price * problem.theta1, most)
+                if lower > best.lower:
+                    told = "" if self.finished else ", which ran out of time"
+                    best = Certificate(lower, f"responses bounded by a proof over the gates of the hidden layer{told}")
+        return best
+
+
+def _begin(problem: Problem, solution: Solution) -> float:
+    """`h*`; where it is infinite, a price to begin from."""
+    price = solution.right.price
+    return price if math.isfinite(price) and price > 0.0 else problem.theta1

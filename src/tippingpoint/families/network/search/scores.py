@@ -1,0 +1,239 @@
+"""A module seen through one number a sample: the score `v` that raises the loss, and its gradient in what may move.
+
+Every loss is a function `f(v)` (`tippingpoint.losses`); the module only has to say what `v` is and which way it grows. Steps
+are counted in units of distance: a step `s` moves feature j by `s_j/√c_j`, and costs `‖s‖²`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
+from tippingpoint.errors import InputError, ModelError
+from tippingpoint.foreign import guarded
+from tippingpoint.space.domain import Domain
+
+CHUNK = 2**22
+"""Numbers of the input that a module sees at once, unless the user says how many rows."""
+
+TRIAL = 16
+"""Rows that are asked together and alone, to see how far a module's answers differ by rounding."""
+
+UNSTEADY = 0.5
+"""Difference between two answers to one question, relative to their size, that is more than rounding."""
+
+NOISE = 4.0
+"""How much larger than on those rows the rounding may be elsewhere."""
+
+Outputs = Callable[[torch.Tensor, IntArray], torch.Tensor]
+"""From the module's output for some rows to their scores `v`."""
+
+
+@dataclass
+class Tally:
+    """Rows that a module was asked about, and what its answer for one of them looks like."""
+
+    rows: int = 0
+    shape: torch.Size | None = None
+
+    def form(self, output: torch.Tensor) -> torch.Size:
+        """The shape of the first answer for a row."""
+        self.shape = output.shape[1:] if self.shape is None else self.shape
+        return self.shape
+
+
+class Scores:
+    """The scores of a module on data, and how they change when samples move.
+
+    Parameters
+    ----------
+    module
+        Any module that takes one float tensor; it is called as it is, in the mode it is in.
+    pushed
+        From its output to `v`.
+    x
+        `(n, d)` samples, flattened.
+    shape
+        Shape of one sample, as the module takes it.
+    domain
+        Which features may move, within which bounds, at what price.
+    device
+        Where the module is.
+    batch
+        Rows that the module sees at once; chosen by their size where none is given.
+    """
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        pushed: Outputs,
+        x: FloatArray,
+        shape: tuple[int, ...],
+        domain: Domain,
+        device: torch.device,
+        batch: int | None = None,
+    ) -> None:
+        self._module = module
+        self._pushed = pushed
+        self._x = x
+        self._shape = shape
+        self._device = device
+        self._dtype = input_dtype(module)
+        self.batch = batch or max(CHUNK // x.shape[1], 1)
+        """Rows that the module sees at once."""
+        self.moves = np.flatnonzero(np.isfinite(domain.price))
+        """Columns that may move."""
+        self.unit = np.sqrt(domain.price[self.moves])
+        """How long the step of a feature's unit is."""
+        self._domain = domain
+        self.bounded = bool(domain.bounded[self.moves].any())
+        self._whole = len(self.moves) == x.shape[1]
+        self._priced = bool((self.unit != 1.0).any())
+        self._columns = torch.as_tensor(self.moves)
+        self.tally = Tally()
+        """How often the module was asked, by whichever score."""
+        self.rounding = self._noise()
+        """A score must pass zero by more than this to count: the last digits depend on how many rows are asked at once."""
+
+    def by(self, pushed: Outputs) -> Scores:
+        """The same module, data and domain, with another score."""
+        other = copy.copy(self)
+        other._pushed = pushed  # noqa: SLF001  # a copy of itself
+        return other
+
+    @property
+    def samples(self) -> int:
+        return len(self._x)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What steps are kept as: the module's own precision."""
+        return np.dtype(np.float64 if self._dtype == torch.float64 else np.float32)
+
+    @property
+    def eps(self) -> float:
+        """The relative precision of the module's numbers."""
+        return float(torch.finfo(self._dtype).eps)
+
+    @cached_property
+    def _places(self) -> FloatArray:
+        return np.asarray(self._x[:, self.moves] * self.unit)
+
+    def none(self, rows: IntArray) -> FloatArray:
+        """The step of those who stay."""
+        return np.zeros((len(rows), len(self.moves)))
+
+    def kept(self, rows: IntArray, steps: FloatArray) -> FloatArray:
+        """The steps that the module really sees: from where samples are to where its precision, and the bounds, put them."""
+        seen = self.inputs(rows, steps).cpu().reshape(len(rows), -1)[:, self._columns].double().numpy()
+        real = (seen - self._x[rows][:, self.moves]) * self.unit
+        return np.where(steps == 0.0, 0.0, np.clip(real, *self.room(rows)) if self.bounded else real)
+
+    def room(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest step of every feature that may move."""
+        here = self._places[rows]
+        low, high = self._domain.bounds(self._x[rows], self.moves)
+        return low * self.unit - here, high * self.unit - here
+
+    def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
+        """All features of these rows after their steps: what moved as the module sees it, the rest as it was given."""
+        shown = self._x[rows]
+        seen = self.inputs(rows, steps).cpu().reshape(len(rows), -1)[:, self._columns].double().numpy()
+        seen = np.clip(seen, *self._domain.bounds(self._x[rows], self.moves)) if self.bounded else seen
+        shown[:, self.moves] = np.where(steps == 0.0, shown[:, self.moves], seen)
+        return shown
+
+    def places(self, rows: IntArray) -> FloatArray:
+        """Where these rows are, as steps from the origin."""
+        return np.asarray(self._places[rows])
+
+    def values(self, rows: IntArray, steps: FloatArray) -> FloatArray:
+        """`v` after these steps."""
+        found = np.empty(len(rows))
+        with torch.no_grad():
+            for part in blocks(len(rows), self.batch):
+                inputs = self.inputs(rows[part], steps[part])
+                found[part] = self.ask(inputs, rows[part]).double().cpu().numpy()
+        return self._checked(found, rows)
+
+    def linearised(self, rows: IntArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`v` after these steps, and its gradient with respect to them."""
+        found, gradient = np.empty(len(rows)), np.empty((len(rows), len(self.moves)))
+        for part in blocks(len(rows), self.batch):
+            with torch.inference_mode(mode=False), torch.enable_grad():
+                inputs = self.inputs(rows[part], steps[part]).requires_grad_()
+                v = self.ask(inputs.clone(), rows[part])  # a module may work in place, but not on what gradients are taken of
+                if not v.requires_grad:
+                    raise InputError("the module's output has no gradient with respect to X; it must not detach it.")
+                (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
+                slopes = torch.zeros_like(inputs) if given is None else given
+            found[part] = v.detach().double().cpu().numpy()
+            flat = slopes.double().cpu().reshape(len(rows[part]), -1)
+            gradient[part] = (flat if self._whole else flat[:, self._columns]).numpy()
+        if self._priced:
+            gradient /= self.unit
+        return self._checked(found, rows), self._checked(gradient, rows)
+
+    def inputs(self, rows: IntArray, steps: FloatArray) -> torch.Tensor:
+        """These rows after their steps, as the module takes them."""
+        moved = self._x[rows]
+        if self._whole:
+            moved += steps / self.unit if self._priced else steps
+        else:
+            moved[:, self.moves] += steps / self.unit
+        if self.bounded:
+            moved[:, self.moves] = np.clip(moved[:, self.moves], *self._domain.bounds(self._x[rows], self.moves))
+        return torch.from_numpy(moved).to(self._device, self._dtype).reshape(len(rows), *self._shape)
+
+    def _noise(self) -> float:
+        some = np.linspace(0, len(self._x) - 1, min(TRIAL, len(self._x))).astype(np.intp)
+        together = self.values(some, self.none(some))
+        alone = np.concatenate([self.values(some[k : k + 1], self.none(some[k : k + 1])) for k in range(len(some))])
+        size, apart = float(np.abs(together).max()), float(np.abs(together - alone).max())
+        if apart > UNSTEADY * size:
+            raise InputError(
+                "the module answers differently when asked again, or for one row at a time; it must be a fixed function of each"
+                " row: call .eval(), and leave out layers that are random or look at the whole batch."
+            )
+        return NOISE * max(self.eps * size, apart)
+
+    def ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
+        """`v` of these rows at these inputs, which the module may write into."""
+        self.tally.rows += len(rows)
+        with guarded(lambda why: ModelError(f"the module fails after {self.tally.rows:,} rows ({why}).")):
+            output = self._module(inputs)
+        if not isinstance(output, torch.Tensor):
+            raise ModelError(f"the module returns a {type(output).__name__}; it must return one tensor, as it did before.")
+        if len(output.shape) == 0 or len(output) != len(rows) or output.shape[1:] != self.tally.form(output):
+            raise ModelError(
+                f"the module returns shape {tuple(output.shape)} for {len(rows)} rows, and rows of shape"
+                f" {tuple(self.tally.form(output))} before; it must not change."
+            )
+        return self._pushed(output, rows)
+
+    @staticmethod
+    def _checked(found: FloatArray, rows: IntArray) -> FloatArray:
+        if not np.isfinite(found).all():
+            first = int(np.argwhere(~np.isfinite(found))[0, 0])
+            raise ModelError(
+                f"the module's loss, or its gradient, is not a number at or near row {int(rows[first])}; check the module and"
+                " its loss on that row."
+            )
+        return found
+
+
+def cost(steps: FloatArray) -> FloatArray:
+    """`‖s‖²` of every step."""
+    return combine(steps, steps)
+
+
+def input_dtype(module: torch.nn.Module) -> torch.dtype:
+    """The precision a module works in: its first floating parameter's."""
+    return next((p.dtype for p in module.parameters() if p.dtype.is_floating_point), torch.get_default_dtype())

@@ -1,0 +1,1 @@
+"""Tables of alternatives: no model, only what each costs and what the loss would be; exact."""

@@ -1,1 +1,0 @@
-"""Recognise a user's model and hand the right oracle its numbers."""

@@ -1,1 +1,0 @@
-"""Models that can only be asked: candidates tried one by one, within a budget of calls."""

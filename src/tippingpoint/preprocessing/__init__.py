@@ -1,0 +1,1 @@
+"""What stands between a user's columns and a model: scalers, encoders, categories."""

@@ -1,0 +1,190 @@
+"""Encoders of categories inside a user's pipeline: which raw columns they read, and what every category is worth.
+
+A linear model behind encoders and affine steps is additive: each raw column contributes on its own. So the pipeline is asked
+once for a sample with each of its categories in turn, whatever encoder it has, and the tables of contributions are exact.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.data.columns import plain
+from tippingpoint.data.frames import Features
+from tippingpoint.errors import InputError, ModelError
+from tippingpoint.foreign import guarded
+from tippingpoint.preprocessing.affine import NotAffineError, imputed_columns, positions
+from tippingpoint.preprocessing.categories import native_categories
+
+TRIED = 16
+"""Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""
+
+
+def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
+    """The raw columns that a model, or the pipeline in front of it, reads as categories, and the categories that it knows."""
+    width = int(getattr(model, "n_features_in_", 0))
+    given = [str(name) for name in getattr(model, "feature_names_in_", ())] or list(names) or [f"x{j}" for j in range(width)]
+    found: dict[str, list[Any]] = {}
+    _collect(_flat(model), given, found)
+    return found
+
+
+def _collect(steps: Sequence[Any], names: Sequence[str], found: dict[str, list[Any]]) -> None:
+    """Follow the columns until something else than an imputer changes them."""
+    filled: set[Any] = set()
+    for step in steps:
+        if hasattr(step, "transformers_"):
+            _collect_columns(step, names, found)
+            return
+        if hasattr(step, "categories_") and not hasattr(step, "predict"):
+            for name, values in zip(names, step.categories_, strict=False):  # after them come indicators of what was missing
+                found[name] = [value for value in plain(values) if value not in filled]
+            return
+        native = native_categories(step, names).by_column
+        if native:
+            found.update({name: list(values) for name, values in native.items()})
+            return
+        if hasattr(step, "statistics_"):
+            names = [names[j] for j in imputed_columns(step)]
+            if step.strategy == "constant":
+                filled |= {value for value in plain(step.statistics_) if isinstance(value, str)}
+        elif step is not None and step != "passthrough":
+            return
+
+
+def _collect_columns(step: Any, names: Sequence[str], found: dict[str, list[Any]]) -> None:
+    """The same inside a ColumnTransformer."""
+    for _, inner, chosen in step.transformers_:
+        try:
+            columns = [names[j] for j in positions(chosen, names, len(names))]
+        except (NotAffineError, ValueError, IndexError):
+            continue  # columns that the data do not have; the model itself says so
+        if not isinstance(inner, str):
+            _collect(_flat(inner), columns, found)
+
+
+def _flat(model: Any) -> list[Any]:
+    """The steps of a pipeline, those of pipelines inside it among them."""
+    return [inner for _, step in model.steps for inner in _flat(step)] if hasattr(model, "steps") else [model]
+
+
+def contributions(
+    steps: Any, coef: FloatArray, slopes: FloatArray, features: Features
+) -> tuple[FloatArray, Mapping[int, FloatArray], Mapping[int, FloatArray]]:
+    """What is constant in the scores, and what every category, or a missing number, of each column contributes.
+
+    Parameters
+    ----------
+    steps
+        The fitted pipeline without its last step.
+    coef
+        `(K, m)` coefficients of the last step.
+    slopes
+        `(K, d)` coefficients of the columns of numbers.
+    features
+        The data.
+
+    Returns
+    -------
+    constant
+        `(K,)`, without the intercept.
+    tables
+        By column of categories: `(K, C + 1)`, the last for what is missing.
+    missing
+        By column of numbers in which something is missing: `(K,)`.
+    """
+    start = _whole_row(features)
+    places = _places(features)
+    rows = np.tile(start, (len(places) + 1, 1))
+    for row, (j, value) in zip(rows[1:], places, strict=True):
+        row[j] = value
+    seen = _transformed(steps, features, 0, rows)
+    scores = np.asarray((seen if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)) @ coef.T, dtype=float)
+    constant = scores[0].copy()
+    tables: dict[int, FloatArray] = {}
+    missing: dict[int, FloatArray] = {}
+    for j, column in enumerate(features.columns):
+        if column.holds == "category":
+            tables[j] = np.zeros((len(coef), len(column.categories) + 1))
+        elif not np.isnan(start[j]):
+            constant -= slopes[:, j] * start[j]
+    for (j, value), score in zip(places, scores[1:], strict=True):
+        if np.isnan(score).any():
+            _check_unheld(features, j, value)
+        elif j in tables:
+            tables[j][:, -1 if np.isnan(value) else int(value)] = score - scores[0]
+        else:
+            missing[j] = score - scores[0] + slopes[:, j] * np.nan_to_num(start[j])
+    return constant, tables, missing
+
+
+def stumbling_block(steps: Any, features: Features) -> str:
+    """In words: the category, or the gap, on which a pipeline fails, and where it stands."""
+    trial = np.linspace(0, len(features.x) - 1, min(TRIED, len(features.x))).astype(int).tolist()
+    for works in [i for i in trial if not _fails(steps, features, i, features.x[i])][:1]:
+        for j, value in _places(features):
+            row = features.x[works].copy()
+            row[j] = value
+            if _fails(steps, features, works, row):
+                column, held = features.columns[j], np.flatnonzero(_holds(features.x[:, j], value))
+                where = f"X[{features.index[int(held[0])]!r}, {column.name!r}]" if len(held) else f"a row with {column.name!r}"
+                return f"{where}={column.label(value)!r}"
+    return "rows of X"
+
+
+def _fails(steps: Any, features: Features, like: int, row: FloatArray) -> bool:
+    try:
+        with guarded(ModelError):
+            _transformed(steps, features, like, row[None])
+    except ModelError:
+        return True
+    return False
+
+
+def _transformed(steps: Any, features: Features, like: int, rows: FloatArray) -> Any:
+    """What comes out of the pipeline for these rows, which are like that of the data but for some values."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # categories that the encoder does not know are its own affair
+        return steps.transform(features.native_at(np.full(len(rows), like, dtype=np.intp), rows))
+
+
+def _holds(column: FloatArray, value: float) -> BoolArray:
+    return np.asarray(np.isnan(column) if np.isnan(value) else column == value)
+
+
+def _check_unheld(features: Features, j: int, value: float) -> None:
+    """Refuse data in which a value stands of which the pipeline makes nothing."""
+    held = np.flatnonzero(_holds(features.x[:, j], value))
+    if not len(held) and np.isnan(value):
+        raise InputError(
+            f"missing[{features.names[j]!r}]: the model does not impute it; leave it out of the space, or impute it in the"
+            " pipeline."
+        )
+    if len(held):
+        column, row = features.columns[j], features.index[int(held[0])]
+        told = f"X[{row!r}, {column.name!r}]"
+        if np.isnan(value):
+            raise InputError(f"{told} is missing, and the model does not impute it; impute or drop the row.")
+        raise InputError(f"{told}={column.label(value)!r} is nothing to the model's encoder; drop the row, or encode it.")
+
+
+def _places(features: Features) -> list[tuple[int, float]]:
+    """What is to be asked, by column: every category, and what is missing."""
+    places: list[tuple[int, float]] = []
+    for j, column in enumerate(features.columns):
+        places += [(j, float(k)) for k in range(len(column.categories))]
+        places += [(j, np.nan)] if features.missing[j] else []
+    return places
+
+
+def _whole_row(features: Features) -> FloatArray:
+    """The first row, its gaps filled with what other rows hold."""
+    row = np.array(features.x[0])
+    for j in np.flatnonzero(np.isnan(row)):
+        held = features.x[~np.isnan(features.x[:, j]), j]
+        row[j] = held[0] if len(held) else np.nan
+    return row

@@ -1,0 +1,1 @@
+"""Best responses by asking a model row by row; nothing of it is known but its answers."""

@@ -1,0 +1,417 @@
+"""Searching among combinations of features: probes of single ones, what those suggest, and other looks from there.
+
+Every place that was tried is an atom, so what comes of it is a feasible perturbation and its cost an upper bound on the
+stability, whatever was missed. Nothing here is a proof.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator, Iterator, Sequence
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.query.asking import Ground, Question, Talk, ask_each
+from tippingpoint.query.atoms import Atoms
+from tippingpoint.query.axes import Choice, Line
+from tippingpoint.query.combining import combine, drawn, even
+from tippingpoint.query.surrogate import Slope, Stairs, Surrogate, Table
+
+RUNGS = 36
+"""Pushes that are tried along the curve of a surrogate, for losses that rise smoothly."""
+
+LEAST, RATIO = 0.02, 1.22
+"""The smallest push, in spreads of the scores, and from one to the next."""
+
+CROSSINGS = 8
+"""Tries to hit the boundary along the curve of a surrogate, for the 0/1 loss."""
+
+PLANS = 4
+"""Combinations of choices that are tried for every sample, the most promising first."""
+
+ROUNDINGS = (0.0, -0.5, 0.5)
+"""How lines with steps are rounded, outwards, while the other lines make up for it."""
+
+BALANCED = 3
+"""Lines with steps that are tried as the one that makes up for the rounding of the others."""
+
+DONORS = 2
+"""Samples of another outcome that each sample is moved towards."""
+
+POOL = 2000
+"""Donors looked at."""
+
+GLANCE, PROBES = 4, 10
+"""Probes of a line, at first and later."""
+
+HALVINGS = 8
+"""Bisections between a sample and an error of its own."""
+
+SHORT = 0.1
+"""How far before an error, relative to its distance, it is felt for."""
+
+FELT = 6
+"""Halvings along each line, and octaves that they cover."""
+
+ROUNDS, COMBINED = 2, 1
+"""Times that a search begins again elsewhere, and where combinations are tried too, unless it goes on while there are calls."""
+
+PRICES = (1.0, 0.25, 4.0)
+"""Prices at which a smooth loss is looked at again, round by round, in units of the typical one."""
+
+PASSED = 1e-4
+"""Relative overshoot of the first try to cross."""
+
+
+Fit = Generator[Question, FloatArray, Surrogate]
+"""A talk that ends with a surrogate."""
+
+FitLine = Generator[Question, FloatArray, Slope]
+"""The same of one line."""
+
+
+class Searcher:
+    """The search, stage by stage.
+
+    Parameters
+    ----------
+    ground
+        What is known before.
+    lines, choices
+        The features that move.
+    atoms
+        Where what it finds is put; what others find it does not look at, so that it is the same whoever else searches.
+    labels
+        The true class of every sample, where there are classes: samples of another outcome show the way.
+    seed
+        Of what is drawn.
+    """
+
+    def __init__(
+        self,
+        ground: Ground,
+        lines: Sequence[Line],
+        choices: Sequence[Choice],
+        atoms: Atoms,
+        labels: IntArray | None,
+        seed: Sequence[int],
+    ) -> None:
+        self._ground = ground
+        self._lines, self._choices = lines, choices
+        self._atoms = atoms
+        self._labels = labels
+        self._generator = np.random.default_rng(seed)
+
+    def run(self, *, endless: bool) -> Talk:
+        """Everything; endless: begin again and again."""
+        ground, crossing = self._ground, self._ground.loss.needs_crossing
+        rows = ground.rows
+        if not len(rows) or not (self._lines or self._choices):
+            return
+        if not ground.graded:
+            yield from self._by_flips(rows, endless=endless)
+            return
+        first = yield from self._fitted(rows, ground.x[rows], GLANCE)
+        yield from self._follow(rows, first)
+        yield from self._borrow(rows)
+        if crossing:
+            yield from self._shrink(rows)
+        yield from self._look_again(rows, self._typical_price(first))
+        for k in itertools.count() if endless else range(COMBINED if crossing else ROUNDS):
+            if crossing:
+                parts = drawn(self._generator) if k else even()
+                yield from combine(ground, (*self._lines, *self._choices), self._atoms, rows, parts)
+            yield from self._restart(rows)
+            if not crossing or k > 0:
+                yield from self._look_again(rows, PRICES[k % len(PRICES)] * self._typical_price(first))
+
+    def _look_again(self, rows: IntArray, price: float) -> Talk:
+        """Another surrogate around what was found: the nearest errors, or what is best at a price."""
+        crossing = self._ground.loss.needs_crossing
+        found = self._atoms.cheapest()[0] if crossing else self._atoms.at(price)
+        moved = rows[(found[rows] != self._ground.x[rows]).any(axis=1)]
+        if len(moved):
+            model = yield from self._fitted(moved, found[moved], PROBES)
+            yield from self._follow(moved, model)
+            if crossing:
+                yield from self._shrink(moved)
+
+    def _restart(self, rows: IntArray) -> Talk:
+        """Begin again from the places of samples drawn at random; what is found there is taken back as far as it goes."""
+        ground = self._ground
+        yield rows, self._in_their_place(rows, self._generator.integers(0, len(ground.x), len(rows)))
+        if ground.loss.needs_crossing:
+            yield from self._shrink(rows)
+
+    def _by_flips(self, rows: IntArray, *, endless: bool) -> Talk:
+        """The search for a model that tells classes only: errors are borrowed, and the boundary is felt for beside them."""
+        yield from self._borrow(rows)
+        yield from self._shrink(rows)
+        for _ in itertools.count() if endless else range(ROUNDS):
+            yield from self._restart(rows)
+            found, cost = (each[rows] for each in self._atoms.cheapest())
+            moved = np.flatnonzero(cost > 0.0)
+            if len(moved):
+                model = yield from self._felt(rows[moved], found[moved], np.sqrt(cost[moved]))
+                yield from self._cross(rows[moved], model)
+                yield from self._shrink(rows[moved])
+
+    def _felt(self, rows: IntArray, errors: FloatArray, distance: FloatArray) -> Fit:
+        """The additive model around a place just short of a known error, from how far each line alone still has to go.
+
+        The score is counted so that what is missing there is one.
+        """
+        home = self._ground.x[rows]
+        start = errors.copy()
+        for line in self._lines:
+            here, there = line.positions(home), line.positions(errors)
+            line.put(start, line.snapped(home, here + (1.0 - SHORT) * (there - here)))
+        inside = (yield rows, start) < 0.0
+        start = np.where(inside[:, None], start, home)
+        slopes = list[Slope]()
+        for line in self._lines:
+            slopes.append((yield from self._felt_along(line, rows, start, home, distance)))
+        here = np.full(len(rows), -1.0)
+        answers = iter((yield from ask_each(self._trials(rows, start, home, [[] for _ in self._lines]))))
+        return Surrogate(start, home, slopes, [self._table(choice, start, home, answers, here) for choice in self._choices])
+
+    def _felt_along(self, line: Line, rows: IntArray, start: FloatArray, home: FloatArray, distance: FloatArray) -> FitLine:
+        """How far a line alone has to go until the class changes: halved, in logarithms, between nothing and the whole way."""
+        here = line.positions(start)
+        longest = distance / math.sqrt(line.price)
+
+        def beyond(step: FloatArray) -> Question:
+            places = start.copy()
+            line.put(places, line.snapped(home, here + step))
+            return rows, places
+
+        up = (yield beyond(longest)) >= 0.0
+        down = (yield beyond(-longest)) >= 0.0
+        sign = np.where(up, 1.0, np.where(down, -1.0, 0.0))
+        low, high = np.full(len(rows), -FELT * math.log(2.0)), np.zeros(len(rows))
+        for _ in range(FELT):
+            if not sign.any():
+                break
+            middle = 0.5 * (low + high)
+            flipped = (yield beyond(sign * np.exp(middle) * longest)) >= 0.0
+            low, high = np.where(flipped, low, middle), np.where(flipped, middle, high)
+        reach = np.exp(0.5 * (low + high)) * longest
+        at = np.column_stack((here, here + sign * reach))
+        return Slope.sorted(line, line.positions(home), at, np.column_stack((np.zeros(len(rows)), np.abs(sign))))
+
+    def _fitted(self, rows: IntArray, start: FloatArray, most: int) -> Fit:
+        """The additive model of these rows around these places, from so many probes of every line."""
+        home = self._ground.x[rows]
+        here = yield rows, start
+        positions = [line.probes(home, start, most) for line in self._lines]
+        answers = iter((yield from ask_each(self._trials(rows, start, home, positions))))
+        slopes = [self._slope(line, start, home, at, answers, here) for line, at in zip(self._lines, positions, strict=True)]
+        return Surrogate(start, home, slopes, [self._table(choice, start, home, answers, here) for choice in self._choices])
+
+    def _trials(
+        self, rows: IntArray, start: FloatArray, home: FloatArray, positions: Sequence[Sequence[FloatArray]]
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Every probe of every line, then every option of every choice."""
+        for line, probes in zip(self._lines, positions, strict=True):
+            for position in probes:
+                places = start.copy()
+                line.put(places, position)
+                yield rows, places
+        for choice in self._choices:
+            for option, there in _switches(choice, start, home):
+                places = start[there]
+                choice.put(places, np.full(len(there), option))
+                yield rows[there], places
+
+    @staticmethod
+    def _slope(
+        line: Line,
+        start: FloatArray,
+        home: FloatArray,
+        positions: Sequence[FloatArray],
+        answers: Iterator[FloatArray],
+        here: FloatArray,
+    ) -> Slope:
+        at, change = [line.positions(start)], [np.zeros(len(start))]
+        for position in positions:
+            answer = next(answers)
+            at.append(np.where(np.isnan(answer), at[0], position))
+            change.append(np.where(np.isnan(answer), 0.0, answer - here))
+        kind = Slope if line.beside is None else Stairs
+        return kind.sorted(line, line.positions(home), np.column_stack(at), np.column_stack(change))
+
+    @staticmethod
+    def _table(choice: Choice, start: FloatArray, home: FloatArray, answers: Iterator[FloatArray], here: FloatArray) -> Table:
+        cost = choice.menu.cost[choice.menu.options(home)].copy()
+        change = np.zeros_like(cost)
+        for option, there in _switches(choice, start, home):
+            change[there, option] = next(answers) - here[there]
+        cost[np.isnan(change)] = np.inf
+        return Table(choice, cost, np.where(np.isnan(change), 0.0, change))
+
+    def _follow(self, rows: IntArray, model: Surrogate) -> Talk:
+        """Places along the curve of a surrogate; for losses that fall too, both ways."""
+        if self._ground.loss.needs_crossing:
+            yield from self._cross(rows, model)
+            return
+        yield from self._climb(rows, model)
+        if self._ground.loss.falls:
+            yield from self._climb(rows, model.mirrored())
+
+    def _climb(self, rows: IntArray, model: Surrogate) -> Talk:
+        scale = float(np.std(self._ground.now)) or float(np.abs(self._ground.now).mean()) or 1.0
+        with np.errstate(divide="ignore"):
+            per_push = 1.0 / model.compliance
+        able = np.flatnonzero(np.isfinite(per_push))
+        before = np.full_like(model.start, np.nan)
+        for rung in range(RUNGS if len(able) else 0):
+            push = LEAST * RATIO**rung * scale
+            places = model.respond(np.where(np.isfinite(per_push), push * per_push, 0.0))
+            new = able[~((places == before) | np.isnan(places)).all(axis=1)[able]]
+            before = places
+            yield rows[new], places[new]
+
+    def _cross(self, rows: IntArray, model: Surrogate) -> Talk:
+        """Pass the boundary as closely as can be, with the few choices that the model holds cheapest."""
+        # A model that tells classes only says -1 of what is right.
+        needed = -(yield rows, model.start) * (1.0 + PASSED)
+        needed = np.where(np.isnan(needed), 0.0, needed)
+        yield from self._approach(rows, model, model.reaching(needed))
+        for options in self._cheapest_choices(model, needed):
+            chosen = model.with_options(options)
+            multiplier = chosen.reaching(needed)
+            for outwards in ROUNDINGS if chosen.stepping else ():
+                stepped = chosen.with_steps(multiplier, outwards)
+                rest = stepped.reaching(needed) if stepped.sliding else multiplier
+                if stepped.sliding:
+                    yield from self._approach(rows, stepped, rest)
+                for places in stepped.balanced(rest, needed, BALANCED):
+                    yield rows, places
+            if not chosen.stepping:
+                yield from self._approach(rows, chosen, multiplier)
+
+    def _approach(self, rows: IntArray, model: Surrogate, multiplier: FloatArray) -> Talk:
+        """Larger multipliers after a miss, smaller ones after a hit."""
+        low, high = np.zeros(len(rows)), np.full(len(rows), np.inf)
+        for _ in range(CROSSINGS if model.sliding or model.stepping else 1):
+            wrong = (yield rows, model.respond(multiplier)) >= 0.0
+            high, low = np.where(wrong, multiplier, high), np.where(wrong, low, multiplier)
+            bracketed = np.isfinite(high) & (low > 0.0)
+            multiplier = np.where(
+                bracketed, np.sqrt(low * np.where(bracketed, high, 1.0)), np.where(wrong, 0.9 * high, 1.3 * low)
+            )
+
+    def _cheapest_choices(self, model: Surrogate, needed: FloatArray) -> Iterator[Sequence[IntArray]]:
+        """Which options to take, up to two switches at once: for every row the cheapest first, if lines do the rest."""
+        tables = [table for table in model.tables if isinstance(table, Table)]
+        if not (tables or model.stepping):
+            return
+        notable = [table.notable() for table in tables]
+        rest = np.sum([part.compliance for part in model.slopes], axis=0) if model.slopes else np.zeros(len(needed))
+        plans, costs = list[list[IntArray]](), list[FloatArray]()
+        everyone = np.arange(len(needed))
+        for switched in itertools.chain(
+            [()], ((a,) for a in range(len(tables))), itertools.combinations(range(len(tables)), 2)
+        ):
+            for which in itertools.product((1, 2), repeat=len(switched)):
+                taken = dict(zip(switched, which, strict=True))
+                options = [notable[c][taken.get(c, 0)] for c in range(len(tables))]
+                cost, missing = np.zeros(len(needed)), needed.copy()
+                for table, option in zip(tables, options, strict=True):
+                    cost += table.cost[everyone, option]
+                    missing -= table.change[everyone, option]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    lines = np.where(missing > 0.0, np.square(missing) / rest, 0.0)
+                plans.append(options)
+                costs.append(cost + np.where(np.isnan(lines), np.inf, lines))
+        order = np.argsort(np.array(costs), axis=0, kind="stable")
+        table_of = np.array(plans).reshape(len(plans), len(tables), len(needed))
+        for rank in range(min(PLANS, len(plans))):
+            yield [table_of[order[rank], c, everyone] for c in range(len(tables))]
+
+    def _borrow(self, rows: IntArray) -> Talk:
+        """Move towards the nearest samples with another outcome: all features at once, then as few and as little as will do."""
+        if self._labels is None:
+            return
+        ground, labels = self._ground, self._labels
+        wrong = ground.now >= 0.0
+        pool = self._generator.permutation(len(ground.x))[:POOL]
+        for label in np.unique(labels[rows]):
+            mine, there = rows[labels[rows] == label], pool[np.where(labels[pool] == label, wrong[pool], ~wrong[pool])]
+            if not len(there):
+                continue
+            nearest = self._nearest(mine, there)
+            for rank in range(min(DONORS, nearest.shape[1])):
+                yield mine, self._in_their_place(mine, there[nearest[:, rank]])
+
+    def _nearest(self, rows: IntArray, donors: IntArray) -> IntArray:
+        """Donors of every row, the cheapest to follow first, as far as their features may be followed."""
+        x, domain = self._ground.x, self._ground.domain
+        columns = [x[:, j] * math.sqrt(domain.price[j]) for j in domain.free]
+        apart = np.zeros((len(rows), len(donors)))
+        for column in columns:
+            apart += np.square(np.nan_to_num(column[rows, None] - column[donors]))
+        for menu in domain.menus:
+            held = menu.options(x)
+            cost = menu.cost[held[rows][:, None], held[donors]]
+            apart += np.where(np.isfinite(cost), cost, 0.0)
+        most = min(DONORS, len(donors))
+        first = np.argpartition(apart, most - 1, axis=1)[:, :most]
+        order = np.argsort(np.take_along_axis(apart, first, axis=1), axis=1, kind="stable")
+        return np.asarray(np.take_along_axis(first, order, axis=1))
+
+    def _in_their_place(self, rows: IntArray, donors: IntArray) -> FloatArray:
+        """The rows with every feature that may move as near to the donor's as it may go."""
+        x = self._ground.x
+        places = x[rows]
+        for line in self._lines:
+            wish = line.positions(x[donors])
+            line.put(places, line.snapped(x[rows], np.where(np.isnan(wish), line.positions(x[rows]), wish)))
+        for choice in self._choices:
+            here, there = choice.menu.options(x[rows]), choice.menu.options(x[donors])
+            choice.put(places, np.where(np.isfinite(choice.menu.cost[here, there]), there, here))
+        return places
+
+    def _shrink(self, rows: IntArray) -> Talk:
+        """Take back what is not needed: features one by one, then all lines together."""
+        x = self._ground.x
+        features: Sequence[Line | Choice] = (*self._lines, *self._choices)
+        for feature in features:
+            places = self._atoms.cheapest()[0][rows]
+            columns = [feature.column] if isinstance(feature, Line) else feature.menu.columns.tolist()
+            moved = np.flatnonzero((places[:, columns] != x[rows][:, columns]).any(axis=1))
+            if not len(moved):
+                continue
+            back = places[moved]
+            back[:, columns] = x[rows[moved]][:, columns]
+            yield rows[moved], back
+        places = self._atoms.cheapest()[0][rows]
+        moved = np.flatnonzero((places != x[rows]).any(axis=1))
+        part = np.full(len(moved), 0.5)
+        low, high = np.zeros(len(moved)), np.ones(len(moved))
+        for _ in range(HALVINGS):
+            if not len(moved) or not self._lines:
+                return
+            nearer, home = places[moved].copy(), x[rows[moved]]
+            for line in self._lines:
+                start, end = line.positions(home), line.positions(places[moved])
+                line.put(nearer, line.snapped(home, start + part * (end - start)))
+            wrong = (yield rows[moved], nearer) >= 0.0
+            high, low = np.where(wrong, part, high), np.where(wrong, low, part)
+            part = 0.5 * (low + high)
+
+    def _typical_price(self, model: Surrogate) -> float:
+        """The price at which pushes are about a spread of the scores: where a second look is of most use."""
+        scale = float(np.std(self._ground.now)) or 1.0
+        compliance = model.compliance
+        able = compliance[compliance > 0.0]
+        return 2.0 * scale / float(np.median(able)) if len(able) else 1.0
+
+
+def _switches(choice: Choice, start: FloatArray, home: FloatArray) -> Iterator[tuple[int, IntArray]]:
+    """The options of a choice, and the rows that can go there and are not."""
+    cost, now = choice.menu.cost[choice.menu.options(home)], choice.menu.options(start)
+    for option in range(len(choice.menu.values)):
+        yield option, np.flatnonzero((now != option) & np.isfinite(cost[:, option]))

@@ -1,0 +1,145 @@
+// The rows that add most to the risk at the setting chosen, of those whose features the page holds.
+
+const SHOWN = 10;
+const NAMED = 4;
+const WHOLE = 1e-6;
+const DIGITS = 4;
+const MORE = 2;
+
+// What every sample adds to the risk: p (w·loss then - loss now).
+function additions(base, losses, found) {
+  return base.map((p, i) => p * (found.weights[i] * (losses[i] + found.lift[i]) - losses[i]));
+}
+
+// The response of a sample that costs more: where it goes if it goes anywhere.
+function sideOf(found, i) {
+  const { left, right } = found.solution;
+  const over = found.part[i] > 0 && right.response.cost[i] >= left.response.cost[i];
+  return over ? right : left;
+}
+
+// Changed cells, as [column, value], and whether they are those of the very place or of the nearest one stored.
+function changedCells(held, responses, found, k) {
+  const i = held.positions[k];
+  const side = sideOf(found, i);
+  if (!(side.response.cost[i] > 0)) return { cells: [], exact: true };
+  if (held.step) {
+    const push = side.response.push[i] * held.step.direction[side.response.side[i]][k];
+    const cells = held.step.columns.map((j, c) => [j, held.before[k][j] + push * held.step.unit[c]]);
+    return { cells: cells.filter(([j, value]) => value !== held.before[k][j]), exact: true };
+  }
+  const wanted = responses.chosen(side.price / found.theta1, i) - responses.first[i] + 1;
+  const stored = held.places[k];
+  if (!stored.length) return { cells: [], exact: false };
+  const nearest = stored.reduce((a, b) => (Math.abs(b[0] - wanted) < Math.abs(a[0] - wanted) ? b : a));
+  return { cells: nearest[1], exact: nearest[0] === wanted };
+}
+
+// A value with the digits that its column has: this and the next two are the twin of tippingpoint.report.moving.
+function cellText(value, holds, more = 0) {
+  if (value === null) return "missing";
+  if (typeof value !== "number") return value;
+  if (!holds || holds.decimals === null) return plainNumber(value, Number.isInteger(value) ? 15 : (holds ? holds.digits : DIGITS) + more);
+  return String(Number(value.toFixed(holds.decimals)) + 0);
+}
+
+function isBroken(then, holds) {
+  return Boolean(holds && holds.whole && typeof then === "number" && Math.abs(then - Math.round(then)) > WHOLE);
+}
+
+// A value before and after a change, and what makes that doubtful.
+function changeTexts(now, then, holds) {
+  let before = cellText(now, holds), after = cellText(then, holds);
+  if (before === after && (!holds || holds.decimals === null)) [before, after] = [cellText(now, holds, MORE), cellText(then, holds, MORE)];
+  const broken = isBroken(then, holds), doubts = [];
+  if (broken) {
+    after = `≈${after}`;
+    doubts.push(`${plainNumber(then, 5)}, not a whole number`);
+  } else if (before === after && typeof now === "number" && typeof then === "number" && now !== then) {
+    after = `just ${then > now ? "above" : "below"} ${before}`;
+  }
+  if (holds && typeof then === "number" && !(holds.within[0] <= then && then <= holds.within[1])) {
+    const [low, high] = holds.range.map((end) => cellText(end, holds));
+    doubts.push(`outside the data (${low} to ${high})`);
+  }
+  return { before, after, doubt: doubts.length ? `⚠ ${doubts.join("; ")}` : "" };
+}
+
+function afterCell({ after, doubt }) {
+  const made = [element("mark", {}, after)];
+  if (doubt) made.push(element("span", { class: "doubt" }, ` ${doubt}`));
+  return made;
+}
+
+function sizeOf(held, k, [j, then]) {
+  const now = held.before[k][j];
+  return typeof now === "number" && typeof then === "number" && held.spread[j] > 0 ? Math.abs(then - now) / held.spread[j] : 1;
+}
+
+function changesOf(held, k, { cells, exact }) {
+  const made = document.createDocumentFragment();
+  const largestFirst = [...cells].sort((a, b) => sizeOf(held, k, b) - sizeOf(held, k, a) || a[0] - b[0]);
+  const told = new Map(largestFirst.map(([j, then]) => [j, changeTexts(held.before[k][j], then, held.holds[j])]));
+  for (const [j] of largestFirst.slice(0, NAMED)) {
+    made.append(element("span", { class: "change" }, `${held.columns[j]} ${told.get(j).before} → `, ...afterCell(told.get(j))));
+  }
+  const hidden = largestFirst.slice(NAMED).filter(([j]) => told.get(j).doubt).length;
+  if (hidden) {
+    const further = `⚠ ${hidden} further ${hidden === 1 ? "change" : "changes"} may be impossible`;
+    made.append(element("span", { class: "change doubt" }, further));
+  }
+  if (!exact) made.append(element("span", { class: "quiet" }, "(nearest place that this page holds)"));
+  const body = element("tbody");
+  held.columns.forEach((name, j) => {
+    const now = told.has(j) ? told.get(j).before : cellText(held.before[k][j], held.holds[j]);
+    const then = told.has(j) ? afterCell(told.get(j)) : [now];
+    body.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, now), element("td", {}, ...then)));
+  });
+  const head = element("tr", {}, ...["feature", "now", "then"].map((name) => element("th", { scope: "col" }, name)));
+  const table = element("table", {}, element("caption", {}, `Row ${held.labels[k]}, now and then`), element("thead", {}, head), body);
+  made.append(element("details", {}, element("summary", {}, `all ${held.columns.length} features`), table));
+  return made;
+}
+
+function showRows(place, note, held, responses, base, found, form) {
+  const adds = additions(base, responses.losses, found);
+  const rise = adds.reduce((sum, each) => sum + each, 0);
+  const stored = held.positions.map((i, k) => [adds[i], k]).filter(([each]) => each > 1e-12 * Math.abs(rise));
+  stored.sort((a, b) => b[0] - a[0] || held.positions[a[1]] - held.positions[b[1]]);
+  const bar = stored.length ? stored[Math.min(SHOWN, stored.length) - 1][0] : 0;
+  const positions = new Set(held.positions);
+  let missed = 0;
+  adds.forEach((each, i) => { if (!positions.has(i) && each > bar * (1 + 1e-9) && each > 0) missed++; });
+  const counts = `Features of ${held.labels.length} of ${held.of.toLocaleString("en")} rows are stored in this page for display; all rows enter every number.`;
+  note.textContent = missed && found.status !== "already"
+    ? `${counts} At this setting ${missed.toLocaleString("en")} other rows add more than the last one shown.` : counts;
+  const rows = stored.slice(0, SHOWN).map(([each, k]) => {
+    const i = held.positions[k];
+    const side = sideOf(found, i);
+    const moved = found.moved[i] > 0 && found.moved[i] < 1 ? `; ${percentage(found.moved[i])} of it moves` : "";
+    const changed = changedCells(held, responses, found, k);
+    const row = element("tr", {}, element("th", { scope: "row" }, held.labels[k]));
+    row.dataset.weight = found.weights[i];
+    row.dataset.cost = side.response.cost[i];
+    row.dataset.adds = each / rise;
+    row.append(
+      element("td", { class: "number" }, `${plainNumber(found.weights[i], 3)}×${moved}`),
+      element("td", { class: "number" }, `${form(responses.losses[i])} → ${form(responses.losses[i] + side.response.lift[i])}`),
+      element("td", { class: "number" }, plainNumber(side.response.cost[i], 3)),
+      element("td", { class: "number" }, percentage(each / rise)),
+      element("td", {}, changed.cells.length || !changed.exact ? changesOf(held, k, changed) : "stays as it is"),
+    );
+    return row;
+  });
+  if (!rows.length || found.status === "unreachable" || found.status === "already") {
+    place.replaceChildren(element("p", { class: "quiet" }, "No row has to change, or none can change enough, at this setting."));
+    return;
+  }
+  const names = ["row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes most"];
+  const numbers = new Set([1, 2, 3, 4]);
+  const head = names.map((name, k) => element("th", numbers.has(k) ? { scope: "col", class: "number" } : { scope: "col" }, name));
+  const caption = "The rows that add most to the risk";
+  const table = element("table", { class: "rows" }, element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
+  place.replaceChildren(element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table));
+}

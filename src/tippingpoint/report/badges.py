@@ -1,0 +1,58 @@
+"""Badges: what is known of a stability, in the same few words wherever one is shown, and in colour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from tippingpoint.report.elements import Markup, tag
+from tippingpoint.text import is_estimate
+
+EXACT, TWO_SIDED, UPPER, INTERRUPTED, NOT_FOUND = "exact", "two-sided", "upper bound only", "interrupted", "not found"
+ESTIMATE = "estimate only"
+
+MEANING = {
+    EXACT: "no cheaper change exists, and this one can be shown",
+    TWO_SIDED: "a change at this price can be shown, and a smaller price is proved to be too small; the truth lies between",
+    UPPER: "a change at this price can be shown; a cheaper one may exist",
+    INTERRUPTED: "the search did not end, so a cheaper change may well exist",
+    ESTIMATE: "the model's answers are noisy, and the search picked lucky ones: no bound, and rather too small",
+    NOT_FOUND: "the search found no change that gets there, which does not prove that there is none",
+}
+"""Every standing that a number can have, and what it says."""
+
+PASSED, FAILED = "passed", "failed"
+
+
+def standing(result: Mapping[str, Any]) -> str:
+    """What is known of the stability of a result; a search that did not end comes before everything else."""
+    if result["interrupted"]:
+        return INTERRUPTED
+    if result["exact"]:
+        return EXACT
+    if math.isinf(result["value"]) and math.isfinite(result["lower"]):
+        return NOT_FOUND
+    if is_estimate(result):
+        return ESTIMATE
+    return TWO_SIDED if result["lower"] > 0.0 else UPPER
+
+
+def elsewhere(own: str, *, exact: bool) -> str:
+    """What is known of the stability at another setting, from responses of a result with this standing.
+
+    Parameters
+    ----------
+    own
+        The standing of the result.
+    exact
+        Whether the responses that the other setting is asked of are as exact as the result's.
+    """
+    if own in (INTERRUPTED, ESTIMATE):
+        return own
+    return EXACT if own == EXACT and exact else UPPER
+
+
+def badge(name: str) -> Markup:
+    """A standing, or the outcome of a gate, as a badge; the word is always there, and its meaning a tooltip away."""
+    return tag("span", name, class_=f"badge {name.replace(' ', '-')}", title=MEANING.get(name))

@@ -1,0 +1,71 @@
+"""What moves: the features that change most under the sensitive distribution, and whether the rows they make can exist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, total
+from tippingpoint.report.holding import holding
+from tippingpoint.results.evidence import Places, words
+
+NAMED = 5
+"""Features that are named."""
+
+WHOLE = 1e-6
+"""Distance from a whole number that is rounding."""
+
+
+def most_moved(places: Places) -> list[dict[str, Any]]:
+    """The features that change most: in standard deviations (root mean square), or the share that switches."""
+    q = places.distribution
+    moved, mass = q.cost > 0.0, q.mass
+    told = list[dict[str, Any]]()
+    for name, (column, before, after) in places.numbers.items():
+        step = np.where(moved, np.nan_to_num(after - before[q.sample]), 0.0)
+        changed = step != 0.0
+        share = total(mass, changed)
+        if share <= 0.0:
+            continue
+        switches = words(column) is not None
+        unit = 1.0 if switches else float(np.nanstd(before)) or 1.0
+        size = np.sqrt(share) if switches else np.sqrt(total(mass, np.square(step))) / unit
+        mean, length = (0.0, 0.0) if switches else (total(mass, each) / share / unit for each in (step, np.abs(step)))
+        told.append(
+            {"feature": name, "switches": switches, "size": float(size), "mean": mean, "length": length, "share": share}
+        )
+    return sorted(told, key=lambda each: -each["size"])[:NAMED]
+
+
+def implausible(places: Places) -> dict[str, Any]:
+    """Of the part of the sensitive distribution that moves, how much leaves the range of the data, or breaks whole numbers."""
+    q = places.distribution
+    moved = q.cost > 0.0
+    whole = total(q.mass, moved)
+    outside, broken = np.zeros(len(moved), dtype=bool), np.zeros(len(moved), dtype=bool)
+    examples: dict[str, tuple[float, str]] = {}
+    for name, (column, before, after) in places.numbers.items():
+        held = None if words(column) is not None else holding(before)
+        if held is None:
+            continue
+        low, high = held["within"]
+        leaves = moved & ((after < low) | (after > high))
+        outside |= leaves
+        _note(examples, "outside", name, q.mass, leaves)
+        if held["whole"]:
+            breaks = moved & (np.abs(after - np.round(after)) > WHOLE)
+            broken |= breaks
+            _note(examples, "broken", name, q.mass, breaks)
+    part = {"outside": total(q.mass, outside), "broken": total(q.mass, broken)}
+    return {
+        name: {"share": value / whole if whole > 0.0 else 0.0, "feature": examples.get(name, (0.0, ""))[1]}
+        for name, value in part.items()
+    }
+
+
+def _note(examples: dict[str, tuple[float, str]], kind: str, name: str, mass: FloatArray, here: BoolArray) -> None:
+    """Keep the feature in which most of it happens."""
+    share = total(mass, here)
+    if share > examples.get(kind, (0.0, ""))[0]:
+        examples[kind] = share, name

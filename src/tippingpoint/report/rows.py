@@ -1,0 +1,216 @@
+"""The rows that a report shows: how they are now, where they go, and which cells change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.sensitive import SensitiveDistribution
+from tippingpoint.data.columns import Column
+from tippingpoint.families.linear.oracle import LinearOracle
+from tippingpoint.report.embedding import Embedded
+from tippingpoint.report.holding import holding
+from tippingpoint.report.twin import Twin
+from tippingpoint.results.evidence import Evidence, Places, words
+
+TOP = 10
+"""Rows that are shown at once."""
+
+STORED = 200
+"""Rows whose features a page holds, so that other settings can show others."""
+
+CELLS = 20_000
+"""Values of features that a page holds as they are now; with very many features it holds fewer rows."""
+
+CHANGES = 40_000
+"""Changed values that a page holds."""
+
+DIGITS = 9
+"""Of a value after a move; less is lost in rounding than any column can tell apart."""
+
+QUANTILES = 6
+"""Prices at which places of the rows are looked up where all places are held."""
+
+Cell = float | int | str | None
+"""A value as a page shows it; None is missing."""
+
+
+class Sheet:
+    """The features of some rows, as cells.
+
+    Parameters
+    ----------
+    places
+        Where samples are and where they go.
+    rows
+        Positions of the samples.
+    freely
+        Whether every column that is no category moves as a number, truth values too.
+    """
+
+    def __init__(self, places: Places, rows: IntArray, *, freely: bool) -> None:
+        columns = {name: column for name, (column, _, _) in places.numbers.items()}
+        plain = {name: replace(column, holds="number") for name, column in columns.items() if column.holds == "boolean"}
+        self._columns = {**columns, **plain} if freely else columns
+        self.rows = rows
+        self.names = list(places.before)
+        self.values = {name: np.asarray(values)[rows] for name, values in places.before.items()}
+        self.holds = [None if words(self._columns[name]) else holding(places.numbers[name][1]) for name in self.names]
+        cells = (self._cells(name, self.values[name]) for name in self.names)
+        self.before = [list(row) for row in zip(*cells, strict=True)]
+        self.spread = [_spread(np.asarray(places.before[name]), self._columns.get(name)) for name in self.names]
+
+    def changes(self, after: Mapping[str, Any], which: Sequence[int]) -> list[list[list[Any]]]:
+        """`[column, value]` of every cell that changes, for some of the rows, which `after` holds in the same order."""
+        changed: list[list[list[Any]]] = [[] for _ in which]
+        positions = np.asarray(which, dtype=np.intp)
+        for j, name in enumerate(self.names):
+            now, then = self.values[name][positions], np.asarray(after[name])
+            were, cells = self._cells(name, now), self._cells(name, then)
+            for k in np.flatnonzero(_differ(now, then)).tolist():
+                if cells[k] != were[k]:  # else by less than is shown
+                    changed[k].append([j, cells[k]])
+        return changed
+
+    def _cells(self, name: str, values: np.ndarray[Any, Any]) -> list[Cell]:
+        column = self._columns.get(name, Column(name))
+        if values.dtype.kind not in "biuf":
+            return [None if value is None else str(value) for value in values.tolist()]
+        named = words(column)
+        if named is not None and (column.holds == "category" or np.isin(values, (0, 1)).all()):
+            return [None if math.isnan(value) else named[int(value)] for value in values.tolist()]
+        return [_written(float(value)) for value in values.tolist()]
+
+
+def contributions(q: SensitiveDistribution) -> FloatArray:
+    """`p_i (w_i ℓ(z_i) - ℓ(ẑ_i))`: what every row adds to the risk; they sum to its rise."""
+    then = np.bincount(q.sample, weights=q.mass * q.loss, minlength=len(q.base))
+    return np.asarray(then - q.base * q.losses)
+
+
+def select(distributions: Sequence[SensitiveDistribution], features: int) -> IntArray:
+    """Positions of the rows worth storing: those that add most to the risk in each distribution, the first one's first."""
+    most = min(STORED, max(CELLS // max(features, 1), TOP))
+    ranked = [np.argsort(-contributions(q), kind="stable")[:most] for q in distributions]
+    own, *others = ranked
+    chosen = dict.fromkeys(own[: max(most // 3, TOP)].tolist())
+    for each in zip(*(order.tolist() for order in (own, *others)), strict=True):
+        for row in each:
+            if len(chosen) < most:
+                chosen.setdefault(row)
+    return np.array(list(chosen), dtype=np.intp)
+
+
+def sheet_of_rows(
+    evidence: Evidence, places: Places, embedded: Embedded | None, distributions: Sequence[SensitiveDistribution]
+) -> dict[str, Any]:
+    """The rows stored, where they can go, and those that the report itself shows first."""
+    q = evidence.distribution
+    rows = select(distributions, len(places.before))
+    sheet = Sheet(places, rows, freely=embedded is not None and embedded.held["kind"] == "line")
+    return {
+        "columns": sheet.names,
+        "spread": sheet.spread,
+        "holds": sheet.holds,
+        "labels": [str(evidence.index[int(i)]) for i in rows],
+        "positions": rows.tolist(),
+        "before": sheet.before,
+        "places": [] if embedded is None else _stored(evidence, embedded, sheet),
+        "step": _step(evidence, embedded, sheet),
+        "top": _top(q, places, sheet),
+        "of": len(q.base),
+    }
+
+
+def _top(q: SensitiveDistribution, places: Places, sheet: Sheet) -> list[dict[str, Any]]:
+    """The rows that add most to the risk in the report's own setting."""
+    adds = contributions(q)
+    rise = float(adds.sum())
+    order = [int(i) for i in np.argsort(-adds, kind="stable")[:TOP] if adds[i] > 0.0]
+    stored = {int(row): k for k, row in enumerate(sheet.rows)}
+    told = []
+    for i in order:
+        atoms = np.flatnonzero(q.sample == i)
+        shown = atoms[np.argmax(q.cost[atoms])]
+        after = {name: np.asarray(values)[[shown]] for name, values in places.after.items()}
+        (changes,) = sheet.changes(after, [stored[i]])
+        told.append(
+            {
+                "stored": stored[i],
+                "weight": float(q.weight[i]),
+                "loss_before": float(q.losses[i]),
+                "loss": float(q.loss[shown]),
+                "cost": float(q.cost[shown]),
+                "moved": float(q.share[atoms] @ (q.cost[atoms] > 0.0)),
+                "adds": float(adds[i]) / rise,
+                "changes": changes,
+            }
+        )
+    return told
+
+
+def _stored(evidence: Evidence, embedded: Embedded, sheet: Sheet) -> list[list[Any]]:
+    """For every stored row, `[place, changed cells]` of the places that were looked up."""
+    found: list[dict[int, Any]] = [{} for _ in sheet.rows]
+    twin, oracle, held = embedded.responses, evidence.oracle, 0
+    if not isinstance(twin, Twin):
+        return []
+    for price in _looked_up(embedded, twin, sheet.rows):
+        place = (twin.chosen(price) - twin.first)[sheet.rows]
+        fresh = [k for k, number in enumerate(place) if number > 0 and int(number) not in found[k]]
+        if not fresh or held > CHANGES:
+            continue
+        rows = sheet.rows[fresh]
+        response = oracle.peak() if math.isinf(price) else oracle.respond(price)
+        for k, changed in zip(fresh, sheet.changes(oracle.points(price, rows, response.lift[rows]), fresh), strict=True):
+            found[k][int(place[k])] = changed
+            held += len(changed)
+    return [[[place, changed] for place, changed in sorted(each.items())] for each in found]
+
+
+def _looked_up(embedded: Embedded, twin: Twin, rows: IntArray) -> list[float]:
+    """Prices whose places are stored: the report's own first."""
+    between = twin.prices(rows) if embedded.exact and not math.isinf(embedded.seen[0]) else np.zeros(0)
+    quantiles = np.quantile(between, np.linspace(0.0, 1.0, QUANTILES)).tolist() if len(between) else []
+    return [*embedded.seen, *quantiles]
+
+
+def _step(evidence: Evidence, embedded: Embedded | None, sheet: Sheet) -> dict[str, Any] | None:
+    """How far every column goes when the score of a line is pushed by one, and which way each row is pushed."""
+    oracle = evidence.oracle
+    if embedded is None or embedded.held["kind"] != "line" or not isinstance(oracle, LinearOracle):
+        return None
+    geometry, sides = oracle._geometry, oracle._sides  # noqa: SLF001  # as for the closed form itself
+    unit = geometry.steps_to(np.zeros(1, dtype=np.intp), np.ones(1), np.ones(1))[0]
+    return {
+        "columns": geometry.columns.tolist(),
+        "unit": unit.tolist(),
+        "direction": [side.direction[sheet.rows].tolist() for side in sides],
+    }
+
+
+def _differ(now: np.ndarray[Any, Any], then: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if now.dtype.kind in "biuf" and then.dtype.kind in "biuf":
+        return np.asarray(~((now == then) | (np.isnan(now.astype(float)) & np.isnan(then.astype(float)))))
+    return np.array([a is not b and a != b for a, b in zip(now.tolist(), then.tolist(), strict=True)], dtype=bool)
+
+
+def _spread(values: np.ndarray[Any, Any], column: Column | None) -> float:
+    """What a change of the column is measured against; 0 for words, of which one is as far as another."""
+    if values.dtype.kind not in "biuf" or (column is not None and column.holds == "category"):
+        return 0.0
+    known = values[~np.isnan(values.astype(float))].astype(float)
+    return float(np.std(known)) if len(known) else 0.0
+
+
+def _written(value: float) -> Cell:
+    """A number with the digits that are kept."""
+    if math.isnan(value):
+        return None
+    shown = float(f"{value:.{DIGITS}g}")
+    return int(shown) if shown.is_integer() and abs(shown) < 1e15 else shown

@@ -1,0 +1,233 @@
+"""What a fresh result can still be asked: Q* itself, the bootstrap, and where samples are and go.
+
+Drawing is `show`'s, which knows numbers only; this is where columns, categories and the user's model become numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.inference import Bootstrap
+from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.sensitive import SensitiveDistribution
+from tippingpoint.data.columns import Column, encode
+from tippingpoint.data.frames import build_frame, read_vector
+from tippingpoint.errors import InputError, TippingPointError, UnsupportedError, listed
+from tippingpoint.foreign import why
+from tippingpoint.plots import decision, draw_sensitive
+from tippingpoint.results.origin import Origin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SPREAD = 0.5
+"""How wide the samples of one category are spread, of the distance to the next; else they would cover each other."""
+
+GOLDEN = 0.6180339887498949
+"""Its multiples fill the unit interval evenly, in any order of the samples."""
+
+
+class _Shown(NamedTuple):
+    """A feature along an axis: its values before and after, and what they stand for where they are no numbers."""
+
+    before: FloatArray
+    after: FloatArray
+    words: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where samples are and where they go, in numbers.
+
+    Attributes
+    ----------
+    before
+        Values of each sample, by feature.
+    after
+        Values of each atom, by feature.
+    distribution
+        Q*, whose atoms they are.
+    columns
+        What the features hold, where that is known; categories are their positions.
+    backend
+        Kind of frame that the model takes, where it takes frames.
+    """
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    distribution: SensitiveDistribution
+    columns: tuple[Column, ...]
+    backend: str
+
+    def picture(self, features: Sequence[str] | None, labels: Any, model: Any, ax: Axes | None) -> Axes:
+        """Q* in two features: as `StabilityResult.plot_sensitive`."""
+        q = self.distribution
+        chosen = self.most_moved() if features is None else self._named(features)
+        groups = None if labels is None else read_vector(labels, "labels")
+        if groups is not None and len(groups) != len(q.base):
+            raise InputError(
+                f"labels has {len(groups)} values but {len(q.base)} rows have positive weight; give one label a row."
+            )
+        first, second = (self._shown(name) for name in chosen)
+        return draw_sensitive(
+            np.column_stack([first.before, second.before]),
+            np.column_stack([first.after, second.after]),
+            q.sample,
+            q.weight * q.share,
+            None if groups is None else groups[q.sample],
+            chosen,
+            None if model is None else self._boundary(model, chosen),
+            ax,
+            ticks=(first.words, second.words),
+        )
+
+    def _shown(self, name: str) -> _Shown:
+        """A feature as it is drawn: samples of the same category are spread, each by the same before and after."""
+        column, before, after = self._numbers[name]
+        named = words(column)
+        if named is None:
+            return _Shown(before, after, None)
+        shift = SPREAD * (np.arange(len(before)) * GOLDEN % 1.0 - 0.5)
+        return _Shown(before + shift, after + shift[self.distribution.sample], named)
+
+    def most_moved(self) -> tuple[str, str]:
+        """The two features that move most, in standard deviations; where none does, whose means the weights shift most."""
+        if len(self._numbers) < 2:
+            raise UnsupportedError(f"the samples have {len(self._numbers)} feature; a picture of where they go needs two.")
+        ranked = sorted(self._numbers, key=self._change, reverse=True)[:2]
+        first, second = (name for name in self._numbers if name in ranked)
+        return first, second
+
+    def _change(self, name: str) -> tuple[float, float]:
+        """Root-mean-square move and shift of the mean under Q*, of a feature; a category has moved by one or not at all."""
+        column, before, after = self._numbers[name]
+        mass = self.distribution.mass
+        step = after - before[self.distribution.sample]
+        if words(column) is not None:
+            went = np.isnan(after) & ~np.isnan(before[self.distribution.sample])
+            return float(np.sqrt(mass @ (went | (np.nan_to_num(step) != 0.0)))), 0.0
+        unit = float(np.nanstd(before)) or 1.0
+        shift = abs(float(np.nansum(mass * after) - np.nansum(self.distribution.base * before)))
+        return float(np.sqrt(np.nansum(mass * np.square(step)))) / unit, shift / unit
+
+    def _named(self, features: Any) -> tuple[str, str]:
+        names = tuple(features) if isinstance(features, Iterable) and not isinstance(features, str) else ()
+        if len(names) != 2 or names[0] == names[1]:
+            raise InputError(f"features={features!r} must be the names of two features, as ['age', 'income'].")
+        for name in names:
+            if name not in self._numbers:
+                raise InputError(f"features names {name!r}, which is not a feature; these are: {listed(self._numbers)}.")
+        return names[0], names[1]
+
+    @property
+    def numbers(self) -> Mapping[str, tuple[Column, FloatArray, FloatArray]]:
+        """What each feature holds, and its values before (a sample) and after (an atom)."""
+        return self._numbers
+
+    @cached_property
+    def _numbers(self) -> dict[str, tuple[Column, FloatArray, FloatArray]]:
+        """What each feature holds, and its values before and after; words of a table are read as categories."""
+        known = {column.name: column for column in self.columns}
+        read = {}
+        for name, before in self.before.items():
+            values = np.concatenate([np.asarray(before), np.asarray(self.after[name])])
+            column = known.get(name, Column(name))
+            if values.dtype.kind not in "biuf":
+                values, column = encode(values.tolist(), name)
+            if column.holds == "boolean" and not np.isin(values, (0.0, 1.0)).all():  # moved as a number
+                column = replace(column, holds="number")
+            held = values.astype(float)
+            read[name] = column, held[: len(before)], held[len(before) :]
+        return read
+
+    def _boundary(self, model: Any, chosen: tuple[str, str]) -> Callable[[FloatArray], FloatArray]:
+        """The model's decision in two features, the others held at their medians, or at their most frequent category."""
+        decide = decision(model)
+
+        def boundary(points: FloatArray) -> FloatArray:
+            grid = dict(zip(chosen, points.T, strict=True))
+            rows = self._given({name: grid.get(name, self._typical(name)) for name in self._numbers}, len(points))
+            try:
+                return decide(rows)
+            except (TippingPointError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                raise InputError(f"the model fails on points of the picture ({why(error)}); leave model out.") from error
+
+        return boundary
+
+    def _typical(self, name: str) -> float:
+        column, before, _ = self._numbers[name]
+        known = before[~np.isnan(before)]
+        if words(column) is not None:
+            values, counts = np.unique(known, return_counts=True)
+            return float(values[counts.argmax()])
+        return float(np.median(known))
+
+    def _given(self, numbers: Mapping[str, FloatArray | float], length: int) -> Any:
+        """Numbers of every feature as the user's model takes them: a frame, or an array."""
+        decoded = {}
+        for name, values in numbers.items():
+            column, wanted = self._numbers[name][0], np.broadcast_to(values, length)
+            named = words(column)
+            if named is not None:  # between two categories there is none: the nearer one
+                wanted = np.clip(np.round(wanted), 0.0, len(named) - 1.0)
+            decoded[name] = column.decoded(wanted)
+        if any(column.like is None for column in self.columns) or not self.columns:
+            return np.column_stack(list(decoded.values()))
+        return build_frame(decoded, self.backend)
+
+
+def words(column: Column) -> tuple[str, ...] | None:
+    """What 0, 1, … stand for in a column; None where they are numbers."""
+    if column.holds == "boolean":
+        return ("False", "True")
+    return tuple(map(str, column.categories)) if column.holds == "category" else None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a fresh result can still be asked; a result read from JSON has none of it.
+
+    Attributes
+    ----------
+    sensitive
+        Builds Q* as a frame.
+    places
+        Where every sample is and where it goes, in numbers.
+    bootstrap
+        Runs the bootstrap for a number of replicates and a seed.
+    influence
+        First-order effect of each sample of positive weight on the stability.
+    base
+        Base weight of each of these samples.
+    distribution
+        Q* without its features.
+    oracle, problem
+        Who found the best responses, and the question that was asked of them.
+    index
+        Label of each sample.
+    loss_range
+        The least and the largest value of the loss.
+    origin
+        What the result was made from, where that is known.
+    """
+
+    sensitive: Callable[[], Any]
+    places: Callable[[], Places]
+    bootstrap: Callable[[int, int], Bootstrap]
+    influence: FloatArray
+    base: FloatArray
+    distribution: SensitiveDistribution
+    oracle: Oracle
+    problem: Problem
+    index: Sequence[Any]
+    loss_range: tuple[float, float]
+    origin: Origin | None = None

@@ -1,0 +1,206 @@
+"""The stability of every feature on its own: who needs only be touched a little, and who cannot matter."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tippingpoint.core.inference import normal_margin
+from tippingpoint.data.frames import build_frame
+from tippingpoint.errors import DetachedError, InputError, listed
+from tippingpoint.plots import draw_ranking
+from tippingpoint.results.advice import Advice, Ranked, of_features, of_result
+from tippingpoint.results.stability import LEVEL, StabilityResult, stability_axis
+from tippingpoint.text import UNENDED, bound, headline, level, number, percent, render_table
+from tippingpoint.visible import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SCHEMA = "tippingpoint.features/1"
+"""Name and version of the JSON that rankings are stored as."""
+
+SAME = 1e-9
+"""Relative distance from the limit at which a feature makes no difference."""
+
+
+@dataclass(frozen=True, repr=False)
+class FeatureStability:
+    """Stabilities when only one feature, or one group of them, may move; the most sensitive first.
+
+    Attributes
+    ----------
+    results
+        The result of each, by name. They hold numbers; `result(name)` works one out again with its sensitive distribution.
+    limit
+        What reweighting alone costs: a feature that attains it cannot matter. Infinite where nothing is reweighted.
+    kinds
+        What each feature is; "group" for several.
+    reach
+        The largest risk that moving the feature reaches at any cost, nothing reweighted: the present risk for a feature that
+        the model does not use.
+    backend
+        Kind of frame that results come in.
+    again
+        Works a feature out again.
+    interrupted
+        Whether it was stopped before the last feature, or a search did not end; features not asked about are left out.
+    """
+
+    results: Mapping[str, StabilityResult]
+    limit: float
+    kinds: Mapping[str, str]
+    reach: Mapping[str, float]
+    backend: str = "pandas"
+    again: Callable[[str], StabilityResult] | None = None
+    interrupted: bool = False
+
+    COLUMNS = ("value", "lower", "upper", "standard_error", "moved_share")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, feature: str) -> StabilityResult:
+        self._check(feature)
+        return self.results[feature]
+
+    def result(self, feature: str) -> StabilityResult:
+        """The whole result of one feature, with its sensitive distribution and the bootstrap."""
+        self._check(feature)
+        if self.again is None:
+            raise DetachedError("this ranking holds its numbers only; run feature_stability() again.")
+        return self.again(feature)
+
+    def top(self, most: int) -> FeatureStability:
+        """The most sensitive only."""
+        return replace(self, results=dict(list(self.results.items())[:most]))
+
+    def matters(self, feature: str) -> bool:
+        """Whether, at these prices, moving the feature makes the threshold any cheaper to reach."""
+        self._check(feature)
+        value = self.results[feature].value
+        return math.isfinite(value) and value < self.limit * (1.0 - SAME)
+
+    def to_frame(self) -> Any:
+        """One line a feature, the most sensitive first."""
+        columns: dict[str, list[Any]] = {"feature": list(self), "kind": [self.kinds[name] for name in self]}
+        for name in self.COLUMNS:
+            columns["stability" if name == "value" else name] = [getattr(r, name) for r in self.results.values()]
+        columns["limit"] = [self.limit] * len(self)
+        columns["reach"] = [self.reach[name] for name in self]
+        columns["matters"] = [self.matters(name) for name in self]
+        columns["exact"] = [r.exact for r in self.results.values()]
+        columns["status"] = [r.status for r in self.results.values()]
+        columns["interrupted"] = [r.interrupted for r in self.results.values()]
+        return build_frame(columns, self.backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number, with the schema's name."""
+        results = [
+            {"feature": name, "kind": self.kinds[name], "reach": _storable(self.reach[name]), **r.to_dict()}
+            for name, r in self.results.items()
+        ]
+        return {"schema": SCHEMA, "interrupted": self.interrupted, "limit": _storable(self.limit), "features": results}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    def advice(self) -> Advice:
+        """Which features to target, and how."""
+        first = next(iter(self.results.values()))
+        if first.status == "already":
+            return of_result(first.summary)
+        ranked = [Ranked(name, r.lower, r.value, r.standard_error, r.interrupted) for name, r in self.results.items()]
+        return of_features(ranked, self.limit, complete=not self.interrupted)
+
+    def plot(self, most: int = 10, ax: Axes | None = None) -> Axes:
+        """The most sensitive features as bars, ±1.96 standard errors, and what reweighting alone costs as a dashed line.
+
+        Parameters
+        ----------
+        most
+            Features shown.
+        ax
+            Where to draw; a new figure where none is given.
+        """
+        shown = self.top(most).results
+        if not shown:
+            raise InputError(f"most={most!r} leaves no feature to draw; 10 are usual.")
+        first = next(iter(shown.values()))
+        if first.status == "already":
+            raise InputError(f"risk={first.risk:g} is reached whatever moves, so there is nothing to draw; ask for more.")
+        margin = [normal_margin(r.standard_error, LEVEL) for r in shown.values()]
+        kinds = [self.kinds[name] for name in shown]
+        return draw_ranking(
+            list(shown), [r.value for r in shown.values()], margin, kinds, self.limit, ax, xlabel=stability_axis(shown.values())
+        )
+
+    def __str__(self) -> str:
+        first = next(iter(self.results.values()))
+        if first.status == "already":
+            return headline(first.summary)
+        rows = [[name, self.kinds[name], *self._told(name)] for name in self]
+        head = ["feature", "kind", "stability", "std. error", "closes", "moved", "reach", "bound"]
+        table = render_table(head, rows, left=2)
+        began = "Interrupted. " if self.interrupted else ""
+        return "\n".join([began + headline({**first.summary, "status": "features"}), table, *self._notes()])
+
+    def __repr__(self) -> str:
+        return f"FeatureStability({', '.join(f'{visible(name)}={number(r.value)}' for name, r in self.results.items())})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def _told(self, name: str) -> list[str]:
+        result = self.results[name]
+        reach = level(self.reach[name], result.loss)
+        if not self.matters(name):
+            known = "exact" if result.exact else "interrupted" if result.interrupted else "not found"
+            return [number(result.value), "-", "nothing", "-", reach, known]
+        closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
+        error, moved = number(result.standard_error, 2), percent(result.moved_share)
+        return [number(result.value), error, closes, moved, reach, bound(result.summary)]
+
+    def _notes(self) -> list[str]:
+        searched = any(not r.exact for r in self.results.values())
+        reaches = "was found to reach" if searched else "reaches"
+        said = [f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
+        if math.isfinite(self.limit):
+            said.insert(
+                0, f"closes: how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too."
+            )
+        dear = self._dear()
+        if dear is not None:
+            said.append(dear)
+        if searched:
+            said.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
+        if self.interrupted:
+            said.append(f"{UNENDED} Features that are missing were not asked about.")
+        first, *others = self.results.values()  # what is noted of all of them is of the model or the data
+        return said + [f"note: {visible(note)}." for note in first.notes if all(note in r.notes for r in others)]
+
+    def _dear(self) -> str | None:
+        """Why a feature that could do harm does none: its steps cost more than an error is worth."""
+        idle = [r for name, r in self.results.items() if not self.matters(name) and self.reach[name] > r.current_risk]
+        if not idle or idle[0].loss != "zero_one" or not 0.0 < idle[0].price < math.inf or math.isinf(idle[0].theta1):
+            return None
+        worth = idle[0].price / idle[0].theta1
+        return (
+            f"nothing, yet in reach: an error is worth {number(worth, 2)} here, and the moves cost more; see Space(price=...)."
+        )
+
+    def _check(self, feature: str) -> None:
+        if feature not in self.results:
+            raise InputError(f"{feature!r} was not asked about; these were: {listed(self.results)}.")
+
+
+def _storable(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"

@@ -1,0 +1,142 @@
+"""What a result that can be reported has, and the report itself."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tippingpoint.errors import InputError
+from tippingpoint.results.evidence import Evidence
+from tippingpoint.writing import write_file
+
+if TYPE_CHECKING:
+    from tippingpoint.report.gates import Gate, Judged
+    from tippingpoint.results.comparisons import Comparison
+    from tippingpoint.results.rankings import FeatureStability
+
+
+class Reported(ABC):
+    """A result that can be written as a report: a page that works on its own, Markdown, or JSON."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """Every number and word of the result."""
+
+    @property
+    @abstractmethod
+    def _evidence(self) -> Evidence:
+        """What a fresh result can still be asked; an error for one that was read from JSON."""
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        features: FeatureStability | None = None,
+        comparison: Comparison | None = None,
+        model: str | None = None,
+        data: str | None = None,
+        title: str | None = None,
+        gate: float | Gate | Judged | None = None,
+        date: str | dt.date | None = None,
+        model_file: str | os.PathLike[str] | None = None,
+        command: str | None = None,
+    ) -> Path:
+        """Write a report that a non-specialist can read, whole or not at all; equal inputs of one day give equal bytes.
+
+        Parameters
+        ----------
+        path
+            Where to; the suffix says as what. `.html` is one page that needs no network, in which thresholds and prices can be
+            tried out; `.md` and `.json` say the same without that.
+        features
+            A ranking to show, of `feature_stability`.
+        comparison
+            Models to show side by side, of `compare`.
+        model, data
+            What was evaluated, and on what, in a few words.
+        title
+            Of the report.
+        gate
+            The least stability that is accepted: the report says whether the result passes. A number is compared with the
+            certified lower bound, `Gate(0.05, on="value")` with what was found; what a gate judged elsewhere is told as it is.
+        date
+            Of the report, as "2026-01-31". Where none is given it is that of the environment's `SOURCE_DATE_EPOCH`, else
+            today's (UTC): with a date of your own, equal inputs give equal bytes on any day.
+        model_file
+            The file that the model was read from; its SHA-256 is then the model's fingerprint. Otherwise that is taken of the
+            object in memory, where it can be.
+        command
+            The command line that made the report; where none is given, the report tells the call.
+
+        Returns
+        -------
+        Path
+            Where it is.
+        """
+        from tippingpoint.report import RENDERINGS
+
+        target = Path(path)
+        render = RENDERINGS.get(target.suffix.lower())
+        if render is None:
+            raise InputError(f"path={str(path)!r} must end in {', '.join(RENDERINGS)}, which says what to write.")
+        if not target.parent.is_dir():
+            raise InputError(f"path={str(path)!r} lies in a folder that is not there; make it first.")
+        told = self.report_summary(
+            features=features,
+            comparison=comparison,
+            model=model,
+            data=data,
+            title=title,
+            gate=gate,
+            date=date,
+            model_file=model_file,
+            command=command,
+        )
+        write_file(target, render(told))
+        return target
+
+    def report_summary(
+        self,
+        *,
+        features: FeatureStability | None = None,
+        comparison: Comparison | None = None,
+        model: str | None = None,
+        data: str | None = None,
+        title: str | None = None,
+        gate: float | Gate | Judged | None = None,
+        date: str | dt.date | None = None,
+        model_file: str | os.PathLike[str] | None = None,
+        command: str | None = None,
+    ) -> dict[str, Any]:
+        """Everything that a report says, as one plain dictionary; arguments as in `report`."""
+        from tippingpoint.report.manifest import read_date
+        from tippingpoint.report.summary import Told, summarise
+
+        for name, value in (("model", model), ("data", data), ("title", title), ("command", command)):
+            if not isinstance(value, (str, type(None))):
+                raise InputError(f"{name}={value!r} must be a few words, as {name}='…'.")
+        told = Told(model, data, title, gate, read_date(date), model_file, command)
+        return summarise(self.summary, self._evidence, told, features, comparison)
+
+    def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **told: Any) -> str:
+        """Log numbers and report to the MLflow run that is active, or to a new one (extra `mlflow`); the id of the run.
+
+        Parameters
+        ----------
+        prefix
+            Of every metric, tag and file, so that several results fit into one run.
+        report
+            Whether the report is logged too.
+        told
+            For the report: `features`, `comparison`, `model`, `data`, `title`, `gate` and others, as in `report`.
+        """
+        from tippingpoint.report.tracking import log
+
+        if told and not report:
+            name = next(iter(told))
+            raise InputError(f"{name} is for the report; leave it out, or log the report too.")
+        return log(self.summary, (lambda page: self.report(page, **told)) if report else None, prefix)

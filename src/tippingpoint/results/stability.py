@@ -1,0 +1,369 @@
+"""Results: frozen, printable, storable. The number never stands alone."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin
+from tippingpoint.core.oracle import INTERRUPTED
+from tippingpoint.data.frames import build_frame
+from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
+from tippingpoint.plots import draw_convergence, draw_lines, draw_result, draw_split, draw_weights
+from tippingpoint.results.advice import Advice, of_result
+from tippingpoint.results.evidence import Evidence
+from tippingpoint.results.reported import Reported
+from tippingpoint.text import UNENDED, level, render_html, render_table, render_text, risk_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SCHEMA = "tippingpoint.stability/1"
+"""Name and version of the JSON that results are stored as."""
+
+LATER = {"trace", "interrupted"}
+"""Fields that results stored by earlier versions lack; they have a default."""
+
+LEVEL = 0.95
+"""Of the intervals that pictures show: ±1.96 standard errors."""
+
+DIAL = "mix (0: reweighting only, 1: moving only)"
+"""What the dial between the two prices is called on an axis."""
+
+PRICES = {"theta1": "price of moving θ1", "theta2": "price of reweighting θ2", "budget": "budget 1/θ1 + 1/θ2"}
+"""What prices are called there."""
+
+
+@dataclass(frozen=True)
+class StabilityResult(Reported):
+    """How much the data must change before the model's risk reaches a threshold.
+
+    Attributes
+    ----------
+    value
+        `R`: the least cost of a perturbation that lifts the risk to `risk`. Big is stable.
+    lower, upper
+        Bounds on it; `upper` is what the sensitive distribution costs, `lower` is the dual's value.
+    lower_by, upper_by
+        What certifies each: how best responses were found, and which distribution attains the upper bound.
+    exact
+        Whether the best responses are, so that the two bounds agree to rounding.
+    status
+        "attained", "already" (`R = 0`), "largest" (the threshold is the largest risk in reach) or "unreachable" (`R = ∞`).
+    standard_error
+        Of `value`, from sampling of the evaluation data; not a number where it is not defined.
+    risk, current_risk, largest_risk
+        The threshold, the mean loss now, and the largest mean loss that any perturbation reaches.
+    loss, divergence, theta1, theta2
+        What was asked.
+    price
+        `h*`: what one more unit of risk would cost.
+    corruption_excess, reweighting_excess
+        Excess risk from moving samples and from reweighting them; they sum to `risk - current_risk`.
+    corruption_cost, reweighting_cost
+        Cost of moving and of reweighting; they sum to `upper`.
+    root_mean_square_move, unit
+        Typical distance moved under Q*, and what it is measured in.
+    moved_share
+        Share of the data that moves at all.
+    effective_share, effective_sample
+        The part of the population, and the number of samples, that the weights amount to.
+    nats
+        Kullback-Leibler divergence of the weights.
+    samples
+        Rows of positive weight.
+    evaluations
+        Passes over the data that the dual took.
+    notes
+        What a careful reader should know.
+    trace
+        The risk on the way: after every epoch of `method="paper"`, for all others at every price that the dual tried.
+    interrupted
+        Whether a search did not end, stopped at the keyboard or by a model that failed: `upper` holds for what it had found
+        by then, and no gate and no verdict takes it for an answer.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    lower_by: str
+    upper_by: str
+    exact: bool
+    status: str
+    standard_error: float
+    risk: float
+    current_risk: float
+    largest_risk: float
+    loss: str
+    divergence: str
+    theta1: float
+    theta2: float
+    price: float
+    corruption_excess: float
+    reweighting_excess: float
+    corruption_cost: float
+    reweighting_cost: float
+    root_mean_square_move: float
+    unit: str
+    moved_share: float
+    effective_share: float
+    effective_sample: float
+    nats: float
+    samples: int
+    evaluations: int
+    notes: tuple[str, ...] = ()
+    trace: tuple[float, ...] = ()
+    interrupted: bool = False
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gap(self) -> float:
+        """Upper minus lower bound, relative to the upper; not a number where both are infinite."""
+        if math.isinf(self.upper):
+            return math.nan
+        return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody at the keyboard ended the search; otherwise, where it was interrupted, the model failed."""
+        return INTERRUPTED in self.notes
+
+    @cached_property
+    def sensitive(self) -> Any:
+        """Q*, the most sensitive distribution, as a frame of the kind that the data came in.
+
+        One line an atom: the `row` it belongs to, its `weight` (1: as now), the `share` of the row that goes here (below one
+        only for the one row that is split), its `mass` (the row's base weight times `share` times `weight`), `loss_before` and
+        `loss`, `cost`, then every feature, moved or not, under its own name (`feature:mass`, where it has one of ours).
+        The masses sum to one; `(q.mass * q.loss).sum()` is the threshold and `(q.mass * q.cost).sum()` the cost of moving
+        over `theta1`.
+        """
+        return self._evidence.sensitive()
+
+    @property
+    def influence(self) -> FloatArray:
+        """First-order effect of each row of positive weight on the stability: its standard error is their spread."""
+        return self._evidence.influence
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from."""
+        check_level(level)
+        if math.isnan(self.standard_error):
+            raise InputError(f"there is no normal interval where the status is {self.status!r}; use bootstrap().")
+        if self.effective_sample < NORMAL_FROM:
+            warnings.warn(small_sample(self.effective_sample), SmallSampleWarning, stacklevel=2)
+        margin = normal_margin(self.standard_error, level)
+        return max(self.value - margin, 0.0), self.value + margin
+
+    def bootstrap(self, replicates: int = 1000, seed: int = 0) -> Bootstrap:
+        """Stabilities of data resampled with replacement; the best responses are reused, so it is fast."""
+        if not isinstance(replicates, Integral) or replicates < 2:
+            raise InputError(f"replicates={replicates!r}: at least 2 are needed, 1000 are usual.")
+        if not isinstance(seed, Integral) or seed < 0:
+            raise InputError(f"seed={seed!r} must be a whole number, 0 or more.")
+        return self._evidence.bootstrap(int(replicates), int(seed))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number and word of the result, with the schema's name; infinities and NaN as the strings JSON lacks."""
+        stored = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
+        stored["notes"], stored["trace"] = list(self.notes), list(self.trace)
+        return {"schema": SCHEMA, **{key: _storable(value) for key, value in stored.items()}}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> StabilityResult:
+        """A result as it was stored; it has all the numbers, but no data to build `sensitive` from."""
+        if not isinstance(stored, Mapping) or stored.get("schema") != SCHEMA:
+            found = stored.get("schema") if isinstance(stored, Mapping) else type(stored).__name__
+            raise InputError(f"this is not a stored result of schema {SCHEMA!r} (found {found!r}); write one with to_json().")
+        known = {f.name for f in fields(cls)} - {"evidence"}
+        missing = sorted(known - LATER - set(stored))
+        if missing:
+            raise InputError(f"the stored result lacks {missing[0]!r}; write it anew with to_json().")
+        values = {key: _restored(value) for key, value in stored.items() if key in known}
+        return cls(**{**values, "notes": tuple(stored["notes"] or ()), "trace": tuple(stored.get("trace") or ())})
+
+    @classmethod
+    def from_json(cls, text: str) -> StabilityResult:
+        """The inverse of `to_json`."""
+        try:
+            stored = json.loads(text)
+        except (json.JSONDecodeError, TypeError) as error:
+            raise InputError(f"this is not JSON ({error}); pass the text that to_json() gave.") from None
+        return cls.from_dict(stored)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The risk in steps: now, what moving samples adds, what reweighting them adds, the threshold."""
+        return draw_result(self.summary, ax)
+
+    def plot_sensitive(
+        self, features: Sequence[str] | None = None, *, labels: Any = None, model: Any = None, ax: Axes | None = None
+    ) -> Axes:
+        """Q* in two features: grey shadows where samples were, dots where they go, as large as their weights.
+
+        Parameters
+        ----------
+        features
+            Names of two; where none are given, the two that move most, in standard deviations. Where nothing moves, the two
+            whose means the weights shift most. Samples of the same category are spread a little, so that each is seen.
+        labels
+            Colours the dots: one label a row of positive weight, such as `y`.
+        model
+            Whose decision boundary is drawn: a classifier of two classes, `(coef, intercept)`, a PyTorch module, or a function
+            of data whose zero it is. Where there are further features, it is the boundary with each of them at its median,
+            or its most frequent category: samples that differ from that may be on the other side of the model's own.
+        ax
+            Where to draw; a new figure where none is given.
+        """
+        self._reached()
+        return self._evidence.places().picture(features, labels, model, ax)
+
+    def plot_weights(self, ax: Axes | None = None) -> Axes:
+        """How the weights of Q* concentrate on few samples, and the effective share that comes of it."""
+        self._reached()
+        q = self._evidence.distribution
+        return draw_weights(q.weight, q.origin, ax)
+
+    def plot_convergence(self, ax: Axes | None = None) -> Axes:
+        """The risk on the way to the threshold: after every epoch of `method="paper"`, else at every price of the dual."""
+        if not self.trace:
+            raise InputError(f"there was no way to go where the status is {self.status!r}; ask for another risk to see one.")
+        return draw_convergence({"risk": self.trace}, self.risk, "step of the search", ax, ylabel=risk_name(self.loss))
+
+    def advice(self) -> Advice:
+        """Which kind of change makes most of the excess risk, and which training helps against it."""
+        return of_result(self.summary)
+
+    def __str__(self) -> str:
+        return render_text(self.summary)
+
+    def _repr_html_(self) -> str:
+        return render_html(self.summary)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Every number and word, as the page and the screen show them."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
+
+    def _reached(self) -> None:
+        if self.status == "unreachable":
+            most = level(self.largest_risk, self.loss)
+            raise InputError(
+                f"no distribution reaches risk={self.risk:g}, so there is none to draw; the largest risk found is {most}."
+            )
+
+    @property
+    def _evidence(self) -> Evidence:
+        if self.evidence is None:
+            raise DetachedError("this result was read from JSON, which holds its numbers only; run stability() again.")
+        return self.evidence
+
+
+def small_sample(effective: float) -> str:
+    """Why not to trust a normal interval."""
+    return (
+        f"the weights leave only {effective:.0f} effective samples (fewer than {NORMAL_FROM:.0f}); the standard error and"
+        " normal interval are not to be trusted: use bootstrap(), a smaller risk, or more data"
+    )
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Stabilities over a range of thresholds or of prices.
+
+    Attributes
+    ----------
+    over
+        What varies: "risk", "mix", "theta1", "theta2" or "budget".
+    at
+        Its values.
+    results
+        The result at each.
+    interrupted
+        Whether it was stopped before the last value, or a search did not end.
+    """
+
+    over: str
+    at: tuple[float, ...]
+    results: tuple[StabilityResult, ...]
+    backend: str = "pandas"
+    interrupted: bool = False
+
+    COLUMNS = ("value", "lower", "upper", "standard_error", "corruption_excess", "reweighting_excess", "effective_share")
+
+    def __iter__(self) -> Iterator[StabilityResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def to_frame(self) -> Any:
+        """One line a setting."""
+        columns = {heading(name): [getattr(r, name) for r in self] for name in ("risk", "theta1", "theta2", *self.COLUMNS)}
+        return build_frame({self.over: list(self.at), **columns}, self.backend)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The stability at each setting, with a band of ±1.96 standard errors; what is certified from below is dotted."""
+        there = np.isfinite(self.at)  # a price that forbids a kind of change has no place along an axis
+        value, error, lower = (
+            np.array([getattr(r, name) for r in self])[there] for name in ("value", "standard_error", "lower")
+        )
+        margin = normal_margin(1.0, LEVEL) * error
+        floors = {"stability": lower} if any(not r.exact and r.lower > 0.0 for r in self) else {}
+        band = (value, np.maximum(value - margin, 0.0), value + margin)
+        at = np.array(self.at)[there]
+        ax = draw_lines(at, {"stability": band}, self._axis, stability_axis(self), ax, floors=floors)
+        if self.over in PRICES and len(at):  # it is their ratios that matter
+            ax.set_xscale("log")
+        return ax
+
+    def plot_excess(self, ax: Axes | None = None) -> Axes:
+        """The excess risk at each setting, split in what moving samples adds and what reweighting them adds."""
+        reached = [r.status != "unreachable" for r in self]
+        moving, weighing = (
+            [getattr(r, name) if there else math.nan for r, there in zip(self, reached, strict=True)]
+            for name in ("corruption_excess", "reweighting_excess")
+        )
+        return draw_split(self.at, moving, weighing, ax, xlabel=self._axis, ylabel=f"excess {risk_name(self.results[0].loss)}")
+
+    @property
+    def _axis(self) -> str:
+        names = {"mix": DIAL, **PRICES}
+        return names.get(self.over) or f"threshold ({risk_name(self.results[0].loss)})"
+
+    def __str__(self) -> str:
+        rows = [[at, *(getattr(r, name) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
+        table = render_table([self.over, *map(heading, self.COLUMNS)], rows)
+        return f"{table}\n{UNENDED}" if self.interrupted else table
+
+
+def stability_axis(results: Iterable[StabilityResult]) -> str:
+    """What an axis of stabilities is called: of a search they are upper bounds."""
+    return "stability" if all(r.exact for r in results) else "stability (upper bound)"
+
+
+def heading(name: str) -> str:
+    """In a table of many results the value is the stability of something."""
+    return "stability" if name == "value" else name
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def _restored(value: Any) -> Any:
+    return float(value) if value in ("nan", "inf", "-inf") else value

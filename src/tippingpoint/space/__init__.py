@@ -1,0 +1,5 @@
+"""What may move: what a user says of features, and what that is in numbers."""
+
+from tippingpoint.space.space import Space
+
+__all__ = ["Space"]

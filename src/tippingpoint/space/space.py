@@ -1,0 +1,325 @@
+"""The feature space: which features there are, what may move, how, within which bounds, at what price.
+
+A `Space` is what a user says; `tippingpoint.space.resolving` makes of it, and of the data, what oracles work with.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.data.columns import Column
+from tippingpoint.data.frames import Features, category_columns, read_features
+from tippingpoint.errors import InputError
+from tippingpoint.space.domain import Domain
+from tippingpoint.space.resolving import MEANS, mapping, resolve
+from tippingpoint.text import render_table
+
+Each = float | Mapping[str, float] | Sequence[float] | FloatArray
+"""A number for all features, for some by name, or one for each in order."""
+
+Kind = Literal["numeric", "integer", "ordinal", "categorical", "fixed"]
+"""What a feature is: a number, a whole number, levels in order, values without order, or something that never moves."""
+
+INFERRED = {"number": "numeric", "integer": "integer", "boolean": "categorical", "category": "categorical"}
+"""What a column's type suggests."""
+
+LISTED = ("boolean", "category")
+"""Columns of which the values are listed."""
+
+BOOLEANS = (False, True)
+
+Ranges = Literal["observed", "quantiles", "none"]
+
+TAIL = 0.01
+"""Share of the data beyond each end of a range by quantiles."""
+
+SHOWN = 6
+"""Categories that a table of a space names."""
+
+WIDEST = 60
+"""Letters that their names may take."""
+
+AS_GIVEN = "as given"
+"""What a table of a space says where columns have a number each, in their order."""
+
+SEPARATORS = ("_", "=", ".", ":", "-")
+"""What stands between the name of a one-hot group and the name of a category."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """What may move, how, at what price.
+
+    Where nothing is said of a column, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and
+    so is what the model, or its pipeline, encodes as categories. `Space.infer` looks closer: whole numbers stay whole (those
+    too that pandas stores as floats, since some are missing), booleans flip. What is missing stays missing.
+
+    Parameters
+    ----------
+    frozen
+        Features that may not move.
+    movable
+        If given, the only features that may move.
+    price
+        What a feature's moves cost: of a squared unit (numeric, integer), of a squared level (ordinal), of a switch
+        (categorical). A number for all, a mapping from some names, or one for each column.
+    lower, upper
+        Bounds on the value of each numeric or integer feature after the move; an integer without stays in the range observed.
+    direction
+        "up" or "down" for features that may move one way only.
+    kind
+        What a feature is, where its column's type does not tell: "numeric", "integer", "ordinal", "categorical" or "fixed".
+    categories
+        The values a categorical or ordinal feature may take; for an ordinal, in their order.
+    one_hot
+        Groups of 0/1 columns of which exactly one is 1, by name: one feature each, and a move is another category.
+    switch
+        What a switch of a categorical feature costs, if not the same for all: "frequency" (minus the logarithm of the share
+        of the new category, so rare ones are dear) or a table, `{from: {to: cost}}` (what is not listed is not allowed) or a
+        square array in the order of the categories. The feature's price multiplies it.
+    step
+        Step of an integer feature; 1 where nothing is said.
+    missing
+        Features whose values may go missing, and what that costs, whatever the value was: `{"income": 2.0}`. It is a price as
+        it stands: neither `price` nor a scale changes it. Nobody else's values do.
+    groups
+        Features that are asked about together, by name (`feature_stability`).
+    outliers
+        What happens to samples outside their bounds: "refuse" them, or "keep" them: they may stay, or come back.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [30, 41], "sex": ["f", "m"], "job": ["cook", "clerk"]})
+    >>> print(Space.infer(people).edit(frozen=["sex"], direction={"age": "up"}))
+    feature  kind         values       price
+    age      integer, up  30 to 41     1
+    sex      fixed        f, m         -
+    job      categorical  clerk, cook  1
+    """
+
+    frozen: Sequence[str] = ()
+    movable: Sequence[str] | None = None
+    price: Each = 1.0
+    lower: Each = -math.inf
+    upper: Each = math.inf
+    direction: Mapping[str, str] = field(default_factory=dict)
+    kind: Mapping[str, str] = field(default_factory=dict)
+    categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    switch: Mapping[str, Any] = field(default_factory=dict)
+    step: Mapping[str, float] = field(default_factory=dict)
+    missing: Mapping[str, float] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    outliers: str = "refuse"
+
+    def resolve(
+        self,
+        data: Features | Sequence[str],
+        base: FloatArray | None = None,
+        known: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Domain:
+        """This space for the columns of a data set.
+
+        Parameters
+        ----------
+        data
+            The data; names alone stand for numeric columns.
+        base
+            Weights of the rows, for prices by frequency; equal where none are given.
+        known
+            Categories that the model knows, by column: nobody moves to others.
+        """
+        if not isinstance(data, Features):
+            columns = tuple(Column(name) for name in data)
+            data = Features(np.empty((0, len(columns))), columns, (), "pandas", None, (len(columns),))
+        return resolve(self, data, base, known or {})
+
+    def read_as(self, hints: Mapping[str, Sequence[Any]], data: Any) -> dict[str, Sequence[Any]]:
+        """Which columns of the data are to be read as categories, and as which.
+
+        Parameters
+        ----------
+        hints
+            Columns that the model encodes, and the categories that it knows; values of the data that it does not are added.
+        data
+            What the user gave.
+        """
+        numbers = {str(name) for name, kind in mapping("kind", self.kind).items() if kind in ("numeric", "integer")}
+        encoded = {name: values for name, values in hints.items() if name not in numbers}
+        said = {str(name): values for name, values in mapping("categories", self.categories).items() if _several(values)}
+        return category_columns(data, encoded, said)
+
+    @classmethod
+    def infer(
+        cls,
+        data: Any,
+        *,
+        ranges: Ranges = "observed",
+        one_hot: Mapping[str, Sequence[str]] | bool = True,
+        **said: Any,
+    ) -> Space:
+        """A space read off a data frame: print it, check it, `edit` it.
+
+        Parameters
+        ----------
+        data
+            A pandas or polars frame, or an array.
+        ranges
+            Bounds of numbers: the range "observed", the "quantiles" 1 % and 99 % (samples beyond may stay), or "none".
+        one_hot
+            Groups of 0/1 columns by name; True finds those that share a prefix and sum to one, False looks for none.
+        said
+            Anything else of a `Space` that you know already, as `frozen=["sex"]`; it takes precedence.
+        """
+        if ranges not in ("observed", "quantiles", "none"):
+            raise InputError(f"ranges={ranges!r} is not known; use 'observed', 'quantiles' or 'none'.")
+        features = read_features(data)
+        groups = _prefixed(features) if one_hot is True else dict(one_hot or {})
+        inside = {str(column) for columns in groups.values() for column in columns}
+        columns = [(j, column) for j, column in enumerate(features.columns) if column.name not in inside]
+        bounds = {} if ranges == "none" else {c.name: _range(c, features.x[:, j], ranges) for j, c in columns}
+        read = cls(
+            kind={column.name: INFERRED[column.holds] for _, column in columns},
+            categories={c.name: BOOLEANS if c.holds == "boolean" else c.categories for _, c in columns if c.holds in LISTED},
+            lower={name: ends[0] for name, ends in bounds.items() if ends is not None},
+            upper={name: ends[1] for name, ends in bounds.items() if ends is not None},
+            one_hot=groups,
+            outliers="keep" if ranges == "quantiles" else "refuse",
+        )
+        return read.edit(**said)
+
+    def edit(self, **changes: Any) -> Space:
+        """A space like this one but for the changes.
+
+        Mappings are updated, `frozen` is added to, the rest is replaced. What was said of a feature under another kind, or of a
+        column that now belongs to a one-hot group, is forgotten.
+        """
+        known = {f.name for f in fields(self)}
+        for name in changes:
+            if name not in known:
+                raise InputError(f"{name!r} is nothing that a Space has; it has {', '.join(sorted(known))}.")
+        merged = dict(changes)
+        for argument in known:
+            now, change = getattr(self, argument), changes.get(argument, {})
+            if isinstance(now, Mapping) and isinstance(change, Mapping):
+                merged[argument] = {**self._still_true(argument, now, changes), **change}
+        if "frozen" in changes and not isinstance(changes["frozen"], str) and isinstance(changes["frozen"], Iterable):
+            merged["frozen"] = tuple(dict.fromkeys([*self.frozen, *changes["frozen"]]))
+        return replace(self, **merged)
+
+    @staticmethod
+    def _still_true(argument: str, now: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+        """What was said of features one by one, without what a change of their kind makes void."""
+        groups, kinds = (changes.get(said) for said in ("one_hot", "kind"))
+        void = set()
+        if isinstance(groups, Mapping) and argument != "one_hot":
+            void |= {column for columns in groups.values() for column in columns}
+        if isinstance(kinds, Mapping) and argument in MEANS:
+            void |= {name for name, kind in kinds.items() if kind not in (*MEANS[argument][0], "fixed")}
+        return {name: value for name, value in now.items() if name not in void}
+
+    def __str__(self) -> str:
+        """One line a feature that this space says anything of."""
+        mapped = [each for each in (self.price, self.lower, self.upper) if isinstance(each, Mapping)]
+        said = (self.kind, self.categories, self.one_hot, self.direction, self.switch, self.step, self.missing, *mapped)
+        names = dict.fromkeys(name for each in (*said, self.frozen, self.movable or ()) for name in each)
+        rows = [(str(name), self._kind_of(name), self._values_of(name), self._price_of(name)) for name in names]
+        rows += [(str(name), "group", ", ".join(map(str, members)), "-") for name, members in self.groups.items()]
+        if self.movable is not None:
+            rows.append(("all others", "fixed", "any", "-"))
+        if not rows:
+            return f"Every column may move, as its type allows, at price {self._price_of('')}."
+        return render_table(("feature", "kind", "values", "price"), rows, left=4)
+
+    def _stays(self, name: str) -> bool:
+        return self.kind.get(name) == "fixed" or name in self.frozen or (self.movable is not None and name not in self.movable)
+
+    def _kind_of(self, name: str) -> str:
+        if self._stays(name):
+            return "fixed"
+        unsaid = "categorical" if name in self.categories else "by type"
+        kind = "one-hot" if name in self.one_hot else self.kind.get(name, unsaid)
+        return f"{kind}, {self.direction[name]}" if name in self.direction else kind
+
+    def _values_of(self, name: str) -> str:
+        values = self.categories.get(name, self.one_hot.get(name))
+        if values is not None:
+            joined = " ".join(", ".join(str(value) for value in list(values)[:SHOWN]).split())
+            shown = textwrap.shorten(joined, WIDEST, placeholder="")
+            return joined if shown == joined and len(values) <= SHOWN else f"{shown.rstrip(',')}, … ({len(values)})"
+        if self.kind.get(name) in ("categorical", "ordinal"):
+            return "as observed"
+        text = _between(_one_of(self.lower, name, -math.inf), _one_of(self.upper, name, math.inf))
+        return f"{text} by {self.step[name]:g}" if name in self.step else text
+
+    def _price_of(self, name: str) -> str:
+        if self._stays(name):
+            return "-"
+        price = _one_of(self.price, name, 1.0)
+        text = AS_GIVEN if math.isnan(price) else f"{price:g}"
+        if name in self.switch:
+            text += f" × {self.switch[name] if isinstance(self.switch[name], str) else 'table'}"
+        return f"{text}, missing {self.missing[name]}" if name in self.missing else text
+
+
+def _several(values: Any) -> bool:
+    """Whether these are values in a list; `resolve` says what is wrong with anything else."""
+    return isinstance(values, Iterable) and not isinstance(values, str)
+
+
+def _one_of(each: Each, name: str, default: float) -> float:
+    """What is said of a feature by name, or of all; where columns have one each, it is not known here."""
+    if isinstance(each, Mapping):
+        return float(each.get(name, default))
+    return float(each) if isinstance(each, (int, float)) else math.nan
+
+
+def _between(low: float, high: float) -> str:
+    """A range for reading."""
+    if math.isnan(low) or math.isnan(high):
+        return AS_GIVEN
+    if low == -math.inf:
+        return "any" if high == math.inf else f"up to {high:g}"
+    return f"from {low:g}" if high == math.inf else f"{low:g} to {high:g}"
+
+
+def _range(column: Column, held: FloatArray, ranges: Ranges) -> tuple[float, float] | None:
+    """The bounds of a number; none for categories, and where everything is missing."""
+    seen = held[~np.isnan(held)]
+    if column.holds not in ("number", "integer") or not len(seen):
+        return None
+    tail = 0.0 if ranges == "observed" else TAIL
+    low, high = (
+        np.quantile(seen, share, method="linear" if column.holds == "number" else "inverted_cdf")
+        for share in (tail, 1.0 - tail)
+    )
+    return float(low), float(high)
+
+
+def _prefixed(features: Features) -> dict[str, list[str]]:
+    """Columns of 0 and 1 that share a prefix and of which every row has exactly one; the shortest prefix that serves."""
+    found: dict[str, list[int]] = {}
+    binary = ((features.x == 0.0) | (features.x == 1.0)).all(axis=0)
+    for j in np.flatnonzero(binary):
+        name = features.names[j]
+        for cut in range(1, len(name)):
+            if name[cut] in SEPARATORS:
+                found.setdefault(name[:cut], []).append(int(j))
+    groups: dict[str, list[str]] = {}
+    taken: set[int] = set()
+    for prefix in sorted(found, key=len):
+        columns = found[prefix]
+        if len(columns) < 2 or prefix in features.names or not taken.isdisjoint(columns):
+            continue
+        if bool((features.x[:, columns].sum(axis=1) == 1.0).all()):
+            groups[prefix] = [features.names[j] for j in columns]
+            taken.update(columns)
+    return groups

@@ -1,0 +1,210 @@
+"""A result in plain language: one screen for the terminal, the same for a notebook."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tippingpoint.visible import visible
+
+WIDTH = 79
+"""Columns of a plain terminal."""
+
+GIVEN = "mean loss"
+"""What the risk of a table of given losses is called."""
+
+OWN = "your own loss"
+"""What the loss of a user is called whose function has no name."""
+
+UNENDED = "Interrupted: a search did not end, so the numbers are those of what was found by then, and some may be missing."
+"""What is said below several numbers, some of which are not what they would have become."""
+
+SPECK = 1e-12
+"""Part of a whole below which a number is rounding, and shown as nothing."""
+
+Line = tuple[str, str]
+"""What is said, and of what."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for reading: significant digits, no noise."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """A share for reading."""
+    return f"{100.0 * share:.3g}%"
+
+
+def level(value: float, loss: str) -> str:
+    """A risk for reading: 0/1 losses are error rates."""
+    return percent(value) if loss == "zero_one" else number(value)
+
+
+def risk_name(loss: str) -> str:
+    """What the mean of a loss is called."""
+    return {"zero_one": "error rate", GIVEN: GIVEN, OWN: f"mean of {OWN}"}.get(loss, f"{loss} risk")
+
+
+def loss_name(loss: str) -> str:
+    """A loss in a sentence, with its article."""
+    return {GIVEN: "the loss", OWN: OWN}.get(loss, f"the {loss} loss")
+
+
+def bound(summary: Mapping[str, Any]) -> str:
+    """What is known of a stability, in a word: exact, interrupted, certified from below, an upper bound or an estimate only."""
+    if summary["exact"]:
+        return "exact"
+    if summary["interrupted"]:
+        return "interrupted"
+    if is_estimate(summary):
+        return "estimate"
+    return f"≥ {number(summary['lower'])}" if summary["lower"] > 0.0 else "upper"
+
+
+def is_estimate(summary: Mapping[str, Any]) -> bool:
+    """Whether a stability was found, but nothing bounds it from above: the model's answers are noisy."""
+    return math.isinf(summary["upper"]) and math.isfinite(summary["value"])
+
+
+def headline(summary: Mapping[str, Any]) -> str:
+    """The answer in a sentence; of a search that did not end it is what was found by then."""
+    if not summary["interrupted"] or summary["status"] == "features":
+        return visible(_answer(summary))
+    if summary["exact"] or summary["status"] == "already":
+        return visible(f"Interrupted, yet certain. {_answer(summary)}")
+    now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
+    rise = f"lifts the {risk_name(summary['loss'])} from {now} to {then}"
+    if summary["status"] == "unreachable":
+        return visible(f"Stability unknown, interrupted: the search had found nothing yet that {rise}.")
+    return visible(f"Stability at most {number(summary['value'])}, interrupted: the search for what {rise} did not end.")
+
+
+def _answer(summary: Mapping[str, Any]) -> str:
+    now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
+    what = risk_name(summary["loss"])
+    if summary["status"] == "features":
+        how = "by reweighting" if math.isinf(summary["theta1"]) else "by moving one feature"
+        also = "" if math.isinf(summary["theta1"]) or math.isinf(summary["theta2"]) else ", and reweighting"
+        return f"What it takes to lift the {what} from {now} to {then} {how}{also}."
+    if summary["status"] == "already":
+        if summary["current_risk"] >= summary["risk"]:
+            return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
+        return f"Stability 0: reweighting within the cap of {summary['divergence']} lifts the {what} from {now} to {then} free."
+    if summary["status"] == "unreachable" and not summary["exact"] and math.isfinite(summary["lower"]):
+        return f"Stability unknown: no perturbation was found that lifts the {what} from {now} to {then}."
+    if summary["status"] == "unreachable":
+        return f"Stability ∞: no allowed perturbation lifts the {what} from {now} to {then}."
+    return f"Stability {number(summary['value'])}: what it takes to lift the {what} from {now} to {then}."
+
+
+def lines(summary: Mapping[str, Any]) -> list[Line]:
+    """What there is to say below the headline."""
+    kind = "" if math.isinf(summary["theta2"]) else f" ({summary['divergence']})"
+    prices = f"moving θ1 = {number(summary['theta1'])}, reweighting θ2 = {number(summary['theta2'])}{kind}"
+    said = [("prices", prices), ("certificate", _certificate(summary))]
+    free = summary["status"] == "already" and summary["current_risk"] < summary["risk"]
+    if summary["status"] in ("attained", "largest") or free:
+        said += [
+            *([] if free else [("standard error", _error(summary))]),
+            ("moving", _moving(summary)),
+            ("reweighting", _reweighting(summary)),
+            ("excess risk", _split(summary, "excess")),
+            ("cost", _split(summary, "cost")),
+        ]
+    said += [("note", note) for note in summary["notes"]]
+    return [(label, visible(text)) for label, text in said]
+
+
+def render_text(summary: Mapping[str, Any]) -> str:
+    """One screen of plain text."""
+    said = lines(summary)
+    indent = max(len(label) for label, _ in said) + 4
+    body = [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in said]
+    return "\n".join([headline(summary), *body])
+
+
+def render_html(summary: Mapping[str, Any]) -> str:
+    """The same for a notebook; every value is escaped."""
+    rows = "".join(
+        f'<tr><th style="text-align:left;font-weight:600">{html.escape(label)}</th>'
+        f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+        for label, text in lines(summary)
+    )
+    return f"<div><p><strong>{html.escape(headline(summary))}</strong></p><table>{rows}</table></div>"
+
+
+def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 0) -> str:
+    """Columns of numbers and words, aligned to the right; the first `left` of them to the left."""
+    cells = [[visible(value) if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
+    widths = [max(len(name), *(len(row[k]) for row in cells)) if cells else len(name) for k, name in enumerate(columns)]
+
+    def line(row: Sequence[str]) -> str:
+        padded = [cell.ljust(w) if k < left else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join(line(row) for row in (columns, *cells))
+
+
+def _certificate(summary: Mapping[str, Any]) -> str:
+    if summary["status"] == "unreachable":
+        reached = level(summary["largest_risk"], summary["loss"])
+        if summary["exact"]:
+            return f"the largest risk that can be reached is {reached}"
+        return f"the largest risk found is {reached}; ≥ {number(summary['lower'], 10)} ({summary['lower_by']})"
+    upper = f"≤ {number(summary['upper'], 10)} ({summary['upper_by']})"
+    if is_estimate(summary):
+        return f"estimate only, no bound ({summary['upper_by']}); {summary['lower_by']}"
+    if not summary["exact"] and summary["lower"] > 0.0:
+        return f"two-sided: ≥ {number(summary['lower'], 10)} ({summary['lower_by']}), {upper}"
+    if not summary["exact"]:
+        return f"upper bound only: {upper}; {summary['lower_by']}"
+    return f"exact: ≥ {number(summary['lower'], 10)} (dual), {upper}; {summary['lower_by']}"
+
+
+def _error(summary: Mapping[str, Any]) -> str:
+    error = summary["standard_error"]
+    if math.isnan(error):
+        reached = "can be reached" if summary["exact"] else "was found"
+        return f"not defined here: the threshold is the largest risk that {reached}"
+    sample = f"{summary['effective_sample']:,.0f} effective of {summary['samples']:,} samples"
+    return f"{number(error, 2)} (sampling, first order; {sample})"
+
+
+def _moving(summary: Mapping[str, Any]) -> str:
+    if math.isinf(summary["theta1"]):
+        return "not allowed"
+    if summary["moved_share"] == 0.0:
+        return "nothing moves"
+    moved = f"{percent(summary['moved_share'])} of the samples move"
+    if summary["unit"] == "cost":
+        return f"{moved}; mean cost {number(summary['root_mean_square_move'] ** 2)}"
+    return f"{moved}; root-mean-square move {number(summary['root_mean_square_move'])} {summary['unit']}"
+
+
+def _reweighting(summary: Mapping[str, Any]) -> str:
+    if math.isinf(summary["theta2"]):
+        return "not allowed"
+    return (
+        f"the population shrinks to an effective {percent(summary['effective_share'])} of itself;"
+        f" KL {number(summary['nats'])} nats"
+    )
+
+
+def _split(summary: Mapping[str, Any], what: str) -> str:
+    moving, reweighting = summary[f"corruption_{what}"], summary[f"reweighting_{what}"]
+    total = moving + reweighting
+    if total <= 0.0:
+        return "none"
+    moving, reweighting = (0.0 if abs(part) < SPECK * total else part for part in (moving, reweighting))
+    return (
+        f"{number(total)} = {number(moving)} moving ({percent(moving / total)})"
+        f" + {number(reweighting)} reweighting ({percent(reweighting / total)})"
+    )
