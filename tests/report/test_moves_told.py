@@ -11,8 +11,8 @@ import pytest
 
 import tippingpoint as tp
 from tippingpoint.report import render_markdown, render_page
-from tippingpoint.report.holding import holding
-from tippingpoint.report.moving import cell, changes_of, told_changes
+from tippingpoint.report.changes import cell, changes_of, largest_changes
+from tippingpoint.report.column_format import column_format
 
 N = 150
 
@@ -70,7 +70,7 @@ def test_what_a_row_holds_now_is_told_to_its_last_digit() -> None:
 def test_a_row_that_cannot_exist_carries_its_warning() -> None:
     told = summary()
     rows, page, text = told["rows"], render_page(told), render_markdown(told)
-    doubts = [change for top in rows["top"] for change in told_changes(rows, top)[0] if change.doubt]
+    doubts = [change for top in rows["top"] for change in largest_changes(rows, top)[0] if change.doubt]
     ages = [change for change in doubts if change.feature == "age"]
     assert ages
     for change in ages:
@@ -93,7 +93,7 @@ def test_a_doubt_further_down_a_row_is_counted() -> None:
         "holds": [{"decimals": 0, "digits": 4, "whole": True, "range": [0.0, 9.0], "within": [0.0, 9.0]}] * 6,
         "before": [[0] * 6],
     }
-    shown, further = told_changes(
+    shown, further = largest_changes(
         rows, {"stored": 0, "changes": [[j, 6.0 - j + (0.5 if j in (0, 4, 5) else 0.0)] for j in range(6)]}
     )
     assert [change.feature for change in shown] == list("abcd")
@@ -125,7 +125,7 @@ def test_within_a_space_nothing_is_doubtful() -> None:
     ],
 )
 def test_the_digits_of_a_column(values: Any, decimals: int | None, digits: int) -> None:
-    held = holding(np.asarray(values, dtype=float))
+    held = column_format(np.asarray(values, dtype=float))
     assert held is not None
     assert held["decimals"] == decimals
     if decimals is None:
@@ -138,7 +138,7 @@ def test_halves_are_rounded_as_a_browser_rounds_them(value: float, said: str) ->
 
 
 def test_a_column_without_values_holds_nothing() -> None:
-    assert holding(np.array([np.nan, np.nan])) is None
+    assert column_format(np.array([np.nan, np.nan])) is None
 
 
 def test_values_that_a_column_cannot_tell_apart_are_told_apart_in_words() -> None:

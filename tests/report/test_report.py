@@ -22,8 +22,8 @@ from tippingpoint.errors import DetachedError, InputError
 from tippingpoint.report import render_json, render_markdown, render_page
 from tippingpoint.report.elements import tag
 from tippingpoint.report.embedding import embed
+from tippingpoint.report.groups import describe
 from tippingpoint.report.packing import pack, unpack
-from tippingpoint.report.population import describe
 from tippingpoint.report.storing import island
 
 
@@ -180,7 +180,7 @@ def test_every_limit_has_its_words(risk: float, settings: dict[str, Any], said: 
     render_markdown(summary)
     json.loads(render_json(summary))
     if settings.get("divergence", "").startswith("cvar"):
-        assert "caps weights (cvar:0.5)" in page
+        assert "worst share 0.5 (CVaR), computed beforehand" in page
     if settings.get("theta2") == math.inf:
         assert "nobody is counted more or less often" in page
 

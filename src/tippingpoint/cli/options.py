@@ -8,6 +8,7 @@ from typing import Any
 from tippingpoint.api.prices import BUDGET
 from tippingpoint.cli.dialects import encoding_named, separator_named
 from tippingpoint.cli.parsing import Parser, count, number, numbers, seed, words
+from tippingpoint.core.divergences import divergence_choices
 from tippingpoint.families.blackbox.returned import OUTPUTS
 from tippingpoint.files.base import RISK
 
@@ -111,6 +112,7 @@ def add_columns(parser: Parser, *, by: bool = True, common: bool = False) -> Non
 
 def add_question(parser: Parser, *, risk: bool = True, sweep: bool = False) -> argparse._ArgumentGroup:
     """What to ask: the threshold, the prices (where they may be swept, one or several of each), the divergence."""
+    *others, last = divergence_choices()
     group = parser.add_argument_group("what to ask")
     group.add_argument("--risk", metavar="LOSS", type=number, required=risk, help="the threshold: a mean loss, as 0.4")
     group.add_argument(
@@ -121,7 +123,7 @@ def add_question(parser: Parser, *, risk: bool = True, sweep: bool = False) -> a
     several = "; several: a curve over it" if sweep else ""
     group.add_argument("--theta1", **one, help=f"price of moving; inf forbids it{several}")
     group.add_argument("--theta2", **one, help=f"price of reweighting; inf forbids it{several}")
-    group.add_argument("--divergence", metavar="NAME", default="kl", help="kl, chi2 or cvar:SHARE; default kl")
+    group.add_argument("--divergence", metavar="NAME", default="kl", help=f"{', '.join(others)} or {last}; default kl")
     return group
 
 

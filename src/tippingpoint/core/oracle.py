@@ -41,6 +41,43 @@ class Certificate:
     by: str
 
 
+@dataclass(frozen=True)
+class ClosedSide:
+    """One direction of pushing.
+
+    Attributes
+    ----------
+    formula
+        The loss `f` by kind and numbers, as plain data.
+    v, direction
+        Of every sample: where it is now, and the sign in which its score is pushed.
+    """
+
+    formula: Mapping[str, Any]
+    v: FloatArray
+    direction: FloatArray
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """Best responses as a formula: the loss is `f(v + t)`, and a push by `t ≥ 0` costs `t²/compliance`.
+
+    Attributes
+    ----------
+    compliance
+        How far the score gives way; the same for every sample.
+    sides
+        The directions in which a push can raise the loss.
+    columns, step
+        The features that a push moves, and how far each goes when the score rises by one.
+    """
+
+    compliance: float
+    sides: tuple[ClosedSide, ...]
+    columns: IntArray
+    step: FloatArray
+
+
 class Oracle(ABC):
     """Best responses `e_i(λ) = max_z λ·ℓ(z) - d(z, ẑ_i)` of every sample.
 
@@ -95,6 +132,10 @@ class Oracle(ABC):
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         """A lower bound on the stability; for exact responses the dual's value is one."""
         return Certificate(solution.lower, self.certificate) if self.exact else Certificate(0.0, self.certificate)
+
+    def closed_form(self) -> ClosedForm | None:
+        """The responses as a formula that others can compute with, as the page of a report does; None where there is none."""
+        return None
 
     @property
     def trace(self) -> tuple[float, ...]:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
@@ -80,6 +80,11 @@ class Loss(ABC):
     def label(self) -> str:
         """How results, tables and files name this loss."""
         return self.name
+
+    @property
+    def formula(self) -> Mapping[str, Any] | None:
+        """Kind and numbers of `f`, as the page of a report computes it; None where a page does not know it."""
+        return None
 
     def label_of(self, classes: int) -> str:
         """How results name this loss of so many classes."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -27,6 +28,10 @@ class Logistic(Loss):
     name = "logistic"
     task: Task = "classification"
     steepest = 1.0
+
+    @property
+    def formula(self) -> Mapping[str, Any]:
+        return {"kind": self.name}
 
     def label_of(self, classes: int) -> str:
         return self.label if classes <= 2 else "cross_entropy"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -95,6 +96,11 @@ class PiecewiseLinear(Loss):
     def of_features(self) -> bool:
         """Whether the pieces are functions of the features themselves."""
         return self.slopes.ndim == 2
+
+    @property
+    def formula(self) -> Mapping[str, Any] | None:
+        numbers = {"slopes": self.slopes.tolist(), "offsets": self.offsets.tolist()}
+        return None if self.of_features else {"kind": "pieces", **numbers}
 
     def value(self, v: FloatArray) -> FloatArray:
         best = self.slopes[0] * v + self.offsets[0]

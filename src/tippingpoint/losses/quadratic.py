@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,10 @@ class Squared(Loss):
 
     name = "squared"
     task: Task = "regression"
+
+    @property
+    def formula(self) -> Mapping[str, Any]:
+        return {"kind": self.name}
 
     def value(self, v: FloatArray) -> FloatArray:
         return np.square(v)
@@ -48,6 +53,10 @@ class SquaredHinge(Loss):
 
     name = "squared_hinge"
     task: Task = "classification"
+
+    @property
+    def formula(self) -> Mapping[str, Any]:
+        return {"kind": self.name}
 
     def value(self, v: FloatArray) -> FloatArray:
         return np.square(np.maximum(1.0 + v, 0.0))
@@ -91,6 +100,10 @@ class Huber(Loss):
     @property
     def label(self) -> str:
         return f"huber:{self.delta:g}"
+
+    @property
+    def formula(self) -> Mapping[str, Any]:
+        return {"kind": self.name, "delta": self.delta}
 
     def value(self, v: FloatArray) -> FloatArray:
         clipped = np.minimum(np.abs(v), self.delta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tippingpoint.report.elements import Markup, tag
@@ -56,3 +56,8 @@ def elsewhere(own: str, *, exact: bool) -> str:
 def badge(name: str) -> Markup:
     """A standing, or the outcome of a gate, as a badge; the word is always there, and its meaning a tooltip away."""
     return tag("span", name, class_=f"badge {name.replace(' ', '-')}", title=MEANING.get(name))
+
+
+def with_badges(rows: Sequence[Sequence[str]]) -> list[list[Any]]:
+    """Rows of a table whose last cell is a standing, as a badge."""
+    return [[*cells, badge(name)] for *cells, name in rows]

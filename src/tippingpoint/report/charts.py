@@ -112,7 +112,7 @@ def risk_bar(result: Mapping[str, Any], form: Format, title: str) -> Markup:
         ("moving", f"+ {form(moving)} by moving"),
         ("reweighting", f"+ {form(weighing)} by reweighting"),
     )
-    key = [tag("li", tag("span", class_=f"swatch part-{name}", aria_hidden="true"), told) for name, told in words]
+    key = [tag("li", tag("span", class_=f"swatch part-{name}", aria_hidden="true"), text) for name, text in words]
     return tag("div", picture, tag("ul", key, class_="key"), class_="riskbar")
 
 
@@ -147,14 +147,14 @@ def bar_chart(rows: Sequence[Mapping[str, Any]], name: str, limit: float, title:
     return _picture(drawn, title, height)
 
 
-def area_chart(told: Mapping[str, Sequence[float]], title: str) -> Markup:
+def area_chart(concentration: Mapping[str, Any], title: str) -> Markup:
     """How weights concentrate: the heaviest part of the rows against the part of the weight that it has."""
     size, edge = 200.0, 40.0
 
     def at(rows: float, weight: float) -> tuple[float, float]:
         return edge + (size - edge - 8) * rows, size - edge - (size - edge - 8) * weight
 
-    points = [at(rows, weight) for rows, weight in zip(told["rows"], told["weight"], strict=True)]
+    points = [at(rows, weight) for rows, weight in zip(concentration["rows"], concentration["weight"], strict=True)]
     drawn = [
         void("path", d=_path([at(0, 0), at(1, 0), at(1, 1), at(0, 1)]) + "Z", class_="frame"),
         void("path", d=_path([*points, at(1, 0)]) + "Z", class_="band"),

@@ -1,11 +1,11 @@
 r"""The embedded profile: what a browser needs to find best responses :math:`e_i(\lambda)` by itself.
 
-Three ways, from exact to bounded:
+Three kinds, from exact to bounded:
 
 - *line*: a linear score whose features move freely. The loss is a function of one number `v` a sample, and pushing it by `t`
   costs `t²/B`; every loss of the package has its closed form there too.
 - *atoms*, settled: finitely many places a sample, all of them held. For the 0/1 loss of any model two are enough, to stay and
-  the nearest error. Otherwise they are found by asking: two neighbours on an envelope tie at one price, and if nothing beats
+  the nearest error. Otherwise they are found one by one: two neighbours on an envelope tie at one price, and if nothing beats
   them there, nothing lies between them.
 - *atoms* of a ladder: the best places at several prices around those of the report. What they attain is attained, so numbers
   from them are upper bounds; at the report's own setting they are the report's.
@@ -21,37 +21,33 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.envelope import envelope
-from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.oracle import ClosedForm, Oracle
 from tippingpoint.core.responses import BestResponses, Response
-from tippingpoint.families.linear.oracle import LinearOracle
-from tippingpoint.losses import Loss, PiecewiseLinear
-from tippingpoint.losses.logistic import Logistic
-from tippingpoint.losses.quadratic import Huber, Squared, SquaredHinge
+from tippingpoint.report.embedded_atoms import EmbeddedAtoms
 from tippingpoint.report.packing import Digits, pack
-from tippingpoint.report.twin import Twin
 
-ASKED = 2_000_000
-"""Answers, one a sample and price, that may be asked for to settle that no place is missing."""
+MAX_RESPONSES = 2_000_000
+"""Responses, one a sample and price, that are computed to settle that no place is missing."""
 
-NEAR, FAR = 2.0**0.25, 2.0
+FINE_RATIO, COARSE_RATIO = 2.0**0.25, 2.0
 """From one price of a ladder to the next, near the report's and farther away."""
 
-RUNGS = 8
+FINE_RUNGS = 8
 """Prices of a ladder on either side of the report's that are near it."""
 
-BEYOND = 6
+COARSE_RUNGS = 6
 """Prices of a ladder on either side that are farther away."""
 
-HELD = 400_000
+MAX_LADDER_NUMBERS = 400_000
 """Numbers that a ladder may take in a page; with very many samples it has fewer rungs."""
 
-LARGEST = 3_000_000
+MAX_NUMBERS = 3_000_000
 """Numbers beyond which a page would be too large for a browser, and holds none."""
 
-SAME = 1e-12
+ROUND_OFF = 1e-12
 """Relative excess over an envelope that is rounding."""
 
-TINY = 1e-300
+LEAST_COST = 1e-300
 """What an alternative costs that costs nothing: it is not the sample itself."""
 
 
@@ -71,6 +67,8 @@ class Embedded:
         The same in Python: what the browser's numbers are to agree with.
     seen
         Prices at which places that the page holds are those of the oracle; empty for a line.
+    closed
+        The formula of a line.
     """
 
     held: dict[str, Any]
@@ -78,6 +76,7 @@ class Embedded:
     places: int
     responses: BestResponses
     seen: tuple[float, ...] = ()
+    closed: ClosedForm | None = None
 
 
 def embed(oracle: Oracle, loss: str, prices: tuple[float, float]) -> Embedded | None:
@@ -92,46 +91,31 @@ def embed(oracle: Oracle, loss: str, prices: tuple[float, float]) -> Embedded | 
     prices
         The two prices `λ` of the report's own setting, around which a ladder is built.
     """
-    line = _line(oracle)
-    if line is not None:
-        return line if 2 * len(oracle.losses) <= LARGEST else None
+    closed = oracle.closed_form()
+    if closed is not None:
+        return _line(closed, oracle)
     if loss == "zero_one":  # wrong or right: to stay, and the nearest error
-        return _atoms(oracle, [oracle.peak()], (math.inf,), exact=True) if 2 * len(oracle.losses) <= LARGEST else None
+        return _atoms(oracle, [oracle.peak()], (math.inf,), exact=True) if 2 * len(oracle.losses) <= MAX_NUMBERS else None
     peak = oracle.peak()
     own = _own(prices, peak)
-    responses, exact = _asked(oracle, own, peak)
+    responses, exact = _responses(oracle, own, peak)
     near = tuple(price for price in own if price < oracle.ceiling)
-    ends = tuple(price for price in (own[0] / NEAR**RUNGS, own[-1] * NEAR**RUNGS) if price < oracle.ceiling)
+    ends = tuple(
+        price for price in (own[0] / FINE_RATIO**FINE_RUNGS, own[-1] * FINE_RATIO**FINE_RUNGS) if price < oracle.ceiling
+    )
     return _atoms(oracle, responses, near + ends, exact=exact)
 
 
-def _line(oracle: Oracle) -> Embedded | None:
+def _line(closed: ClosedForm, oracle: Oracle) -> Embedded | None:
     """A linear score whose features move freely, under a loss that the page knows in closed form."""
-    if not isinstance(oracle, LinearOracle):
+    if 2 * len(oracle.losses) > MAX_NUMBERS:
         return None
-    geometry, sides = oracle._geometry, oracle._sides  # noqa: SLF001  # the closed form is theirs, and nobody else's
-    known = [_formula(side.loss) for side in sides]
-    if geometry.bounded or geometry.rounds or any(formula is None for formula in known):
-        return None
-    first = sides[0].of(slice(0, 1))
-    held = {
-        "kind": "line",
-        "compliance": geometry.push(slice(0, 1), first.direction).free,
-        "sides": [{"loss": formula, "v": pack(side.v)} for formula, side in zip(known, sides, strict=True)],
-    }
-    return Embedded(held, exact=True, places=0, responses=oracle)
+    sides = [{"loss": dict(side.formula), "v": pack(side.v)} for side in closed.sides]
+    held = {"kind": "line", "compliance": closed.compliance, "sides": sides}
+    return Embedded(held, exact=True, places=0, responses=oracle, closed=closed)
 
 
-def _formula(loss: Loss) -> dict[str, Any] | None:
-    """A loss by name and numbers; None where the page does not know it."""
-    if isinstance(loss, PiecewiseLinear) and not loss.of_features:
-        return {"kind": "pieces", "slopes": loss.slopes.tolist(), "offsets": loss.offsets.tolist()}
-    if isinstance(loss, Huber):
-        return {"kind": "huber", "delta": loss.delta}
-    return {"kind": loss.name} if isinstance(loss, (Logistic, Squared, SquaredHinge)) else None
-
-
-def _asked(oracle: Oracle, own: list[float], peak: Response) -> tuple[list[Response], bool]:
+def _responses(oracle: Oracle, own: list[float], peak: Response) -> tuple[list[Response], bool]:
     """Responses at several prices, and whether they are all that there are."""
     found = [oracle.respond(price) for price in _ladder(own, len(peak.lift)) if price < oracle.ceiling]
     if np.isfinite(peak.lift).all() and np.isfinite(peak.cost).all():
@@ -142,30 +126,32 @@ def _asked(oracle: Oracle, own: list[float], peak: Response) -> tuple[list[Respo
 
 
 def _settled(oracle: Oracle, found: list[Response]) -> tuple[list[Response], bool]:
-    """Ask where neighbours tie until nothing new is found there, or the asking must end."""
-    asked: set[float] = set()
+    """Respond where neighbours tie until nothing new is found there, or there are enough responses."""
+    tried: set[float] = set()
     while True:
         sample, lift, cost = _envelopes(found)
         inner = np.flatnonzero(sample[1:] == sample[:-1])
         ties = np.unique((cost[inner + 1] - cost[inner]) / (lift[inner + 1] - lift[inner]))
-        fresh = [float(tie) for tie in ties if float(tie) not in asked and 0.0 < tie < math.inf]
+        fresh = [float(tie) for tie in ties if float(tie) not in tried and 0.0 < tie < math.inf]
         if not fresh:
             return found, True
-        if (len(asked) + len(fresh)) * len(oracle.losses) > ASKED:
+        if (len(tried) + len(fresh)) * len(oracle.losses) > MAX_RESPONSES:
             return found, False
         first = np.searchsorted(sample, np.arange(len(oracle.losses)))
         for tie in fresh:
-            asked.add(tie)
+            tried.add(tie)
             answer = oracle.respond(tie)
             known = np.maximum.reduceat(tie * lift - cost, first)
-            if (tie * answer.lift - answer.cost > known + SAME * np.maximum(answer.cost, known)).any():
+            if (tie * answer.lift - answer.cost > known + ROUND_OFF * np.maximum(answer.cost, known)).any():
                 found.append(answer)
 
 
 def _ladder(own: list[float], samples: int) -> list[float]:
     """Prices around the report's, close together near them; fewer of them for very many samples."""
-    steps = [NEAR**k for k in range(1, RUNGS + 1)] + [NEAR**RUNGS * FAR**k for k in range(1, BEYOND + 1)]
-    every = -(-len(steps) // max(HELD // (4 * samples) - 1, 1))
+    steps = [FINE_RATIO**k for k in range(1, FINE_RUNGS + 1)] + [
+        FINE_RATIO**FINE_RUNGS * COARSE_RATIO**k for k in range(1, COARSE_RUNGS + 1)
+    ]
+    every = -(-len(steps) // max(MAX_LADDER_NUMBERS // (4 * samples) - 1, 1))
     steps = steps[every - 1 :: every]
     return sorted({*own, *(own[-1] * step for step in steps), *(own[0] / step for step in steps)})
 
@@ -186,7 +172,7 @@ def _envelopes(found: list[Response]) -> tuple[IntArray, FloatArray, FloatArray]
     lift = np.concatenate([np.zeros(n), *(response.lift for response in found)])
     cost = np.concatenate([np.zeros(n), *(response.cost for response in found)])
     sample = np.tile(np.arange(n, dtype=np.intp), len(found) + 1)
-    return _enveloped(sample, lift, np.where((lift > 0.0) & (cost == 0.0), TINY, cost))
+    return _enveloped(sample, lift, np.where((lift > 0.0) & (cost == 0.0), LEAST_COST, cost))
 
 
 def _enveloped(sample: IntArray, lift: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
@@ -203,7 +189,7 @@ def _atoms(oracle: Oracle, found: list[Response], seen: tuple[float, ...], *, ex
         sample, lift, cost = _enveloped(sample, less.astype(float), more.astype(float))
     moves = (lift > 0.0) & np.isfinite(cost)
     sample, lift, cost = sample[moves], lift[moves], cost[moves]
-    if 2 * len(sample) > LARGEST:
+    if 2 * len(sample) > MAX_NUMBERS:
         return None
     count = np.bincount(sample, minlength=len(oracle.losses)).astype(float)
     held = {
@@ -213,4 +199,4 @@ def _atoms(oracle: Oracle, found: list[Response], seen: tuple[float, ...], *, ex
         "lift": pack(lift, digits),
         "cost": pack(cost, digits),
     }
-    return Embedded(held, exact=exact, places=int(count.max(initial=0.0)), responses=Twin(held), seen=seen)
+    return Embedded(held, exact=exact, places=int(count.max(initial=0.0)), responses=EmbeddedAtoms(held), seen=seen)

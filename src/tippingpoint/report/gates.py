@@ -80,8 +80,8 @@ class Gate:
             why = f"nothing certifies the stability{whose} from below (found: {number(worst['value'], 6)})"
         else:
             why = f"the {'certified lower bound' if self.on == 'lower' else 'stability found'}{whose} is {number(found, 6)}"
-        said = f"{SAID[outcome]}: {why}; at least {number(self.threshold, 6)} was asked for."
-        return Judged(float(self.threshold), self.on, found, name, outcome, said)
+        sentence = f"{OPENING[outcome]}: {why}; at least {number(self.threshold, 6)} was asked for."
+        return Judged(float(self.threshold), self.on, found, name, outcome, sentence)
 
     def _found(self, result: Mapping[str, Any]) -> float:
         """What is judged; what is not a number passes nothing, and a search that found nothing proves nothing."""
@@ -89,12 +89,12 @@ class Gate:
         return 0.0 if math.isnan(level) else float(level)
 
 
-SAID = {PASSED: "Passed", FAILED: "Failed", INTERRUPTED: "Not passed"}
+OPENING = {PASSED: "Passed", FAILED: "Failed", INTERRUPTED: "Not passed"}
 """How a sentence on each outcome begins."""
 
 
 def judged(gate: Any, result: Mapping[str, Any]) -> Judged | None:
-    """What a report tells of a gate: a number is compared with the certified lower bound; an outcome stays as it is."""
+    """What a report says of a gate: a number is compared with the certified lower bound; an outcome stays as it is."""
     if isinstance(gate, (Judged, type(None))):
         return gate
     return (gate if isinstance(gate, Gate) else Gate(gate)).judge({"": result})

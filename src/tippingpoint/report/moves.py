@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, total
-from tippingpoint.report.holding import holding
+from tippingpoint.report.column_format import column_format
 from tippingpoint.results.evidence import Places, words
 
-NAMED = 5
+MAX_MOVES = 5
 """Features that are named."""
 
-WHOLE = 1e-6
+WHOLE_ROUND_OFF = 1e-6
 """Distance from a whole number that is rounding."""
 
 
-def most_moved(places: Places) -> list[dict[str, Any]]:
+class Move(TypedDict):
+    """How a feature changes: its size as a whole, mean and length of a change where there is one, and how often there is."""
+
+    feature: str
+    switches: bool
+    size: float
+    mean: float
+    length: float
+    share: float
+
+
+class Doubt(TypedDict):
+    """Part of what moves that may be impossible, and the feature in which most of that is."""
+
+    share: float
+    feature: str
+
+
+def most_moved(places: Places) -> list[Move]:
     """The features that change most: in standard deviations (root mean square), or the share that switches."""
     q = places.distribution
     moved, mass = q.cost > 0.0, q.mass
-    told = list[dict[str, Any]]()
+    moves = list[Move]()
     for name, (column, before, after) in places.numbers.items():
         step = np.where(moved, np.nan_to_num(after - before[q.sample]), 0.0)
         changed = step != 0.0
@@ -32,13 +50,13 @@ def most_moved(places: Places) -> list[dict[str, Any]]:
         unit = 1.0 if switches else float(np.nanstd(before)) or 1.0
         size = np.sqrt(share) if switches else np.sqrt(total(mass, np.square(step))) / unit
         mean, length = (0.0, 0.0) if switches else (total(mass, each) / share / unit for each in (step, np.abs(step)))
-        told.append(
+        moves.append(
             {"feature": name, "switches": switches, "size": float(size), "mean": mean, "length": length, "share": share}
         )
-    return sorted(told, key=lambda each: -each["size"])[:NAMED]
+    return sorted(moves, key=lambda each: -each["size"])[:MAX_MOVES]
 
 
-def implausible(places: Places) -> dict[str, Any]:
+def implausible(places: Places) -> dict[str, Doubt]:
     """Of the part of the sensitive distribution that moves, how much leaves the range of the data, or breaks whole numbers."""
     q = places.distribution
     moved = q.cost > 0.0
@@ -46,7 +64,7 @@ def implausible(places: Places) -> dict[str, Any]:
     outside, broken = np.zeros(len(moved), dtype=bool), np.zeros(len(moved), dtype=bool)
     examples: dict[str, tuple[float, str]] = {}
     for name, (column, before, after) in places.numbers.items():
-        held = None if words(column) is not None else holding(before)
+        held = None if words(column) is not None else column_format(before)
         if held is None:
             continue
         low, high = held["within"]
@@ -54,7 +72,7 @@ def implausible(places: Places) -> dict[str, Any]:
         outside |= leaves
         _note(examples, "outside", name, q.mass, leaves)
         if held["whole"]:
-            breaks = moved & (np.abs(after - np.round(after)) > WHOLE)
+            breaks = moved & (np.abs(after - np.round(after)) > WHOLE_ROUND_OFF)
             broken |= breaks
             _note(examples, "broken", name, q.mass, breaks)
     part = {"outside": total(q.mass, outside), "broken": total(q.mass, broken)}

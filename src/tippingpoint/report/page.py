@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
+from tippingpoint.core.divergences import divergence_named
 from tippingpoint.report.elements import Markup, tag, void
-from tippingpoint.report.live import live_section
-from tippingpoint.report.sections import (
-    answer_section,
-    comparison_section,
-    curves_section,
-    features_section,
-    limits_section,
-    manifest_section,
-    population_section,
-    rows_section,
-)
+from tippingpoint.report.sections import SECTIONS
+from tippingpoint.report.sections.manifest import about
 from tippingpoint.report.storing import island
-from tippingpoint.report.telling import told_header
 from tippingpoint.visible import visible
 
 SCRIPTS = ("responses.js", "dual.js", "sensitive.js", "drawing.js", "tables.js", "page.js")
@@ -33,7 +25,8 @@ ICON = "data:,"
 
 def render_page(summary: Mapping[str, Any]) -> str:
     """The summary as a page."""
-    script = Markup('"use strict";\n(() => {\n' + "".join(_asset(name) for name in SCRIPTS) + "})();\n")
+    scripts = [_formulas(summary), *(_asset(name) for name in SCRIPTS)]
+    script = Markup('"use strict";\n(() => {\n' + "".join(scripts) + "})();\n")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     # Only this very script may run, and nothing may be fetched: what a name or a cell holds can do no harm.
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
@@ -47,12 +40,11 @@ def render_page(summary: Mapping[str, Any]) -> str:
         tag("title", summary["title"]),
         tag("style", Markup(_asset("report.css"))),
     )
-    sections = [each for each in _sections(summary) if each is not None]
     body = tag(
         "body",
         tag("a", "Skip to the answer", href="#answer", class_="skip"),
         _header(summary),
-        tag("main", sections),
+        tag("main", [section.render_html(summary) for section in SECTIONS]),
         tag(
             "footer",
             tag("p", f"Made by tippingpoint {summary['manifest']['versions']['tippingpoint']}. This page needs no network."),
@@ -63,22 +55,8 @@ def render_page(summary: Mapping[str, Any]) -> str:
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _sections(summary: Mapping[str, Any]) -> list[Markup | None]:
-    return [
-        answer_section(summary),
-        live_section(summary),
-        curves_section(summary),
-        population_section(summary),
-        rows_section(summary),
-        features_section(summary),
-        comparison_section(summary),
-        limits_section(summary),
-        manifest_section(summary),
-    ]
-
-
 def _header(summary: Mapping[str, Any]) -> Markup:
-    given = [tag("div", tag("dt", name), tag("dd", value)) for name, value in told_header(summary)]
+    given = [tag("div", tag("dt", name), tag("dd", value)) for name, value in about(summary)]
     return tag(
         "header",
         tag(
@@ -90,6 +68,14 @@ def _header(summary: Mapping[str, Any]) -> Markup:
         tag("h1", summary["title"]),
         tag("dl", given, class_="about"),
     )
+
+
+def _formulas(summary: Mapping[str, Any]) -> str:
+    """The divergences that the page computes with, as each of them says it."""
+    live = summary["live"]
+    names = [] if live is None else [choice["name"] for choice in live["divergences"]]
+    forms = [f"\n  {json.dumps(name)}: {divergence_named(name).browser()}," for name in names]
+    return f"const FORMULAS = {{{''.join(forms)}\n}};\n"
 
 
 def _embedded(summary: Mapping[str, Any]) -> dict[str, Any]:

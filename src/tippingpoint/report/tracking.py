@@ -53,8 +53,8 @@ def log(summary: Mapping[str, Any], write: Callable[[Path], object] | None, pref
             return log(summary, write, prefix)
     finite = {name: float(summary[name]) for name in METRICS if math.isfinite(summary[name])}
     mlflow.log_metrics({f"{prefix}.{name}": value for name, value in finite.items()})
-    told = {name: str(summary[name]) for name in (*TAGS, *METRICS) if name not in finite}
-    mlflow.set_tags({f"{prefix}.{name}": text for name, text in told.items()})
+    tags = {name: str(summary[name]) for name in (*TAGS, *METRICS) if name not in finite}
+    mlflow.set_tags({f"{prefix}.{name}": text for name, text in tags.items()})
     if write is not None:
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / f"{prefix}.html"

@@ -85,7 +85,7 @@ class Reported(ABC):
             raise InputError(f"path={str(path)!r} must end in {', '.join(RENDERINGS)}, which says what to write.")
         if not target.parent.is_dir():
             raise InputError(f"path={str(path)!r} lies in a folder that is not there; make it first.")
-        told = self.report_summary(
+        summary = self.report_summary(
             features=features,
             comparison=comparison,
             model=model,
@@ -96,7 +96,7 @@ class Reported(ABC):
             model_file=model_file,
             command=command,
         )
-        write_file(target, render(told))
+        write_file(target, render(summary))
         return target
 
     def report_summary(
@@ -113,14 +113,15 @@ class Reported(ABC):
         command: str | None = None,
     ) -> dict[str, Any]:
         """Everything that a report says, as one plain dictionary; arguments as in `report`."""
-        from tippingpoint.report.manifest import read_date
-        from tippingpoint.report.summary import Told, summarise
+        from tippingpoint.report.material import Request
+        from tippingpoint.report.sections.manifest import read_date
+        from tippingpoint.report.summary import summarise
 
         for name, value in (("model", model), ("data", data), ("title", title), ("command", command)):
             if not isinstance(value, (str, type(None))):
                 raise InputError(f"{name}={value!r} must be a few words, as {name}='…'.")
-        told = Told(model, data, title, gate, read_date(date), model_file, command)
-        return summarise(self.summary, self._evidence, told, features, comparison)
+        request = Request(model, data, title, gate, read_date(date), model_file, command, features, comparison)
+        return summarise(self.summary, self._evidence, request)
 
     def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **told: Any) -> str:
         """Log numbers and report to the MLflow run that is active, or to a new one (extra `mlflow`); the id of the run.

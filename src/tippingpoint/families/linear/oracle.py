@@ -17,7 +17,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.dual import Solution, Status, highest_floor
-from tippingpoint.core.oracle import Certificate, Oracle
+from tippingpoint.core.oracle import Certificate, ClosedForm, ClosedSide, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.families.linear.crossing import CrossingOracle
@@ -112,6 +112,17 @@ class LinearOracle(Oracle):
             escaped.lift[rows] = np.where(better, here, escaped.lift[rows])
             escaped.cost[rows] = np.where(better, cost, escaped.cost[rows])
         return escaped
+
+    def closed_form(self) -> ClosedForm | None:
+        if self._geometry.bounded or self._geometry.rounds:
+            return None
+        formulas = [(side.loss.formula, side) for side in self._sides]
+        sides = tuple(ClosedSide(formula, side.v, side.direction) for formula, side in formulas if formula is not None)
+        if len(sides) < len(self._sides):
+            return None
+        one, first = slice(0, 1), self._sides[0].direction[:1]
+        step = self._geometry.steps_to(np.zeros(1, dtype=np.intp), np.ones(1), np.ones(1))[0]
+        return ClosedForm(self._geometry.push(one, first).free, sides, self._geometry.columns, step)
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         if self.ceiling <= price < math.inf:

@@ -120,12 +120,12 @@ function splitInWords(key, moving, reweighting, form) {
     : "nothing";
 }
 
-// One kind of change without the other, always with its price: the twin of tippingpoint.report.words.alone.
+// One kind of change without the other, always with its price, as tippingpoint.report.wording.alone.
 function aloneInWords(kind, price) {
   return `${kind} alone (θ${kind === "moving" ? 1 : 2} = ${plainNumber(price)})`;
 }
 
-// A standing as a badge: the twin of tippingpoint.report.badges.badge.
+// A standing as a badge, as tippingpoint.report.badges.badge.
 function showBadge(place, name) {
   place.textContent = name;
   place.className = `badge ${name.replaceAll(" ", "-")}`;

@@ -1,4 +1,4 @@
-// R = max over h of g(h) = h·r - Ψ(θ1·e_i(h/θ1)), with the pair of perturbations that encloses it: the twin of
+// R = max over h of g(h) = h·r - Ψ(θ1·e_i(h/θ1)), with the pair of perturbations that encloses it, as in
 // tippingpoint.core (problem, divergences, dual). Every limit is served: θ = ∞, R = 0, R = ∞, the largest risk in reach.
 
 const TOLERANCE = 1e-12;
@@ -32,67 +32,42 @@ function least(values) {
   return low;
 }
 
-// φ*(s) - s for KL, where its two terms nearly cancel.
-function centredExponential(s) {
-  if (Math.abs(s) >= 1e-2) return Math.expm1(s) - s;
-  return s * s * (0.5 + s * (1 / 6 + s * (1 / 24 + s * (1 / 120 + s * (1 / 720 + s / 5040)))));
+// The α for which the weights of the scores values + α average one: Newton's method, bracketed.
+function balance(formula, values, base) {
+  let low = -largest(values), high = -least(values);
+  let alpha = Math.min(Math.max(-total(base, values), low), high);
+  for (let k = 0; k < EVALUATIONS; k++) {
+    const scores = values.map((v) => v + alpha);
+    const mean = total(base, scores.map(formula.changes));
+    const step = alpha - mean / total(base, scores.map(formula.stiffness));
+    if (mean <= 0) low = alpha;
+    else high = alpha; // also where it is infinite, or none
+    const after = low < step && step < high ? step : 0.5 * (low + high);
+    if (mean === 0 || Math.abs(after - alpha) <= Number.EPSILON * Math.abs(alpha)) break;
+    alpha = after;
+  }
+  return alpha;
 }
 
-// Divergences: what weights cost, and the weights w = 1 + changes that are best for values at price θ.
-const DIVERGENCES = {
-  kl: {
-    phi: (w) => (w > 0 ? w * Math.log(w) : 0) - w + 1,
-    centred: centredExponential,
-    stiffness: (change) => 1 + change,
-    rest: 1,
+// A divergence from the formulas that its class states (Divergence.browser), with what is the same for all: the weights
+// w = 1 + changes that are best for values at price θ.
+function divergenceOf(formula) {
+  return {
+    alpha: (values, base) => balance(formula, values, base),
     crowding: () => 1,
     tilt(values, base, theta) {
       const top = largest(values);
-      const scores = values.map((v) => (v - top) / theta);
-      let changes, alpha;
-      if (least(scores) > -1) {
-        const rises = scores.map(Math.expm1);
-        const mean = total(base, rises);
-        alpha = -Math.log1p(mean);
-        changes = rises.map((rise) => (rise - mean) / (1 + mean));
-      } else {
-        const powers = scores.map(Math.exp);
-        const mean = total(base, powers);
-        alpha = -Math.log(mean);
-        changes = powers.map((power) => power / mean - 1);
-      }
-      return { changes, scores: scores.map((s) => s + alpha), conjugate: changes, alpha: alpha * theta - top };
-    },
-  },
-  chi2: {
-    phi: (w) => (w - 1) ** 2,
-    centred: (s) => (s > -2 ? (s * s) / 4 : -1 - s),
-    stiffness: (change) => (change > -1 ? 0.5 : 0),
-    rest: 0.5,
-    crowding: (share) => 1 / share,
-    tilt(values, base, theta) {
-      const top = largest(values);
       const scaled = values.map((v) => (v - top) / theta);
-      // Finite Newton: the mean weight is convex and piecewise linear in α, and every step but the last drops samples.
-      let alpha = -total(base, scaled);
-      for (;;) {
-        let mass = 0, idle = 0, held = 0;
-        for (let i = 0; i < scaled.length; i++) {
-          if (scaled[i] + alpha > -2) {
-            mass += base[i];
-            held += base[i] * scaled[i];
-          } else idle += base[i];
-        }
-        const step = (2 * idle - held) / mass;
-        if (idle === 0 || step >= alpha) break;
-        alpha = step;
-      }
+      const alpha = this.alpha(scaled, base);
       const scores = scaled.map((s) => s + alpha);
-      const changes = scores.map((s) => Math.max(s / 2, -1));
-      return { changes, scores, conjugate: changes.map((c) => (1 + c) ** 2 - 1), alpha: alpha * theta - top };
+      const [changes, conjugate, stiffness] = [formula.changes, formula.conjugate, formula.stiffness].map((f) => scores.map((s) => f(s)));
+      return { changes, scores, conjugate, stiffness, alpha: alpha * theta - top };
     },
-  },
-};
+    ...formula,
+  };
+}
+
+const DIVERGENCES = Object.fromEntries(Object.entries(FORMULAS).map(([name, formula]) => [name, divergenceOf(formula)]));
 
 // Σ p·φ(w) by Fenchel's equality, arranged so that nothing large cancels.
 function penalty(divergence, tilt, base) {
@@ -144,8 +119,8 @@ class Problem {
 
   // -g'' between jumps: how fast the risk rises with h because weights and responses move.
   curvature(response, tilt) {
-    const { base, divergence } = this;
-    const mass = base.map((p, i) => p * divergence.stiffness(tilt.changes[i]));
+    const { base } = this;
+    const mass = base.map((p, i) => p * tilt.stiffness[i]);
     const reached = this.above.map((above, i) => above + response.lift[i]);
     const whole = mass.reduce((sum, m) => sum + m, 0);
     const mean = whole > 0 ? total(mass, reached) / whole : 0;
@@ -167,7 +142,7 @@ class Problem {
     const n = this.base.length;
     const response = this.moves ? this.responses.respond(0) : nobody(n);
     let curvature = this.moves ? total(this.base, response.slope) / this.theta1 : 0;
-    if (this.reweights) curvature += (this.divergence.rest * total(this.base, this.above.map((a) => a * a))) / this.theta2;
+    if (this.reweights) curvature += (this.divergence.stiffness(0) * total(this.base, this.above.map((a) => a * a))) / this.theta2;
     return this.evaluation(0, response, new Float64Array(n), 0, curvature, 0);
   }
 

@@ -4,8 +4,9 @@ const PAUSE = 160;
 const ALONG = 15;
 const FOLLOWING = ["live-curve", "live-dial", "live-weights"];
 
+// A number that JSON may lack, as it was stored.
 function numberOf(value) {
-  return value === "inf" ? Infinity : value;
+  return { inf: Infinity, "-inf": -Infinity, nan: NaN }[value] ?? value;
 }
 
 // A price as a person writes it; NaN where it is none.
@@ -38,6 +39,9 @@ class Desk {
     this.form = live.percent ? percentage : (value) => plainNumber(value);
     this.scale = live.percent ? 100 : 1;
     this.still = FOLLOWING.map((id) => [document.getElementById(id), [...document.getElementById(id).childNodes]]);
+    this.rows = ["rows-shown", "rows-note"].map((id) => [document.getElementById(id), [...document.getElementById(id).childNodes]]);
+    this.names = Object.fromEntries(live.divergences.map(({ name, title }) => [name, title]));
+    if (live.precomputed) this.names[live.setting.divergence] = live.precomputed.title;
     this.input = Object.fromEntries(["risk", "theta1", "theta2", "risk-slider", "mix-slider"].map((id) => [id, document.getElementById(id)]));
     this.reset();
     this.listen();
@@ -49,25 +53,47 @@ class Desk {
     this.setting = { ...setting, theta1: numberOf(setting.theta1), theta2: numberOf(setting.theta2) };
     this.budget = budget;
     this.mix = mix;
+    if (this.beforehand()) this.lookUp("risk", this.setting.risk);
     this.show();
     this.compute();
+  }
+
+  // Whether the divergence chosen is one that the page has no formulas for: it then shows what was computed beforehand.
+  beforehand() {
+    return !(this.setting.divergence in DIVERGENCES);
+  }
+
+  // The nearest setting that was computed beforehand, along one of the report's two curves: the other control is the report's.
+  lookUp(along, at) {
+    const { thresholds, mixes } = this.live.precomputed;
+    const place = ({ theta1 }) => 1 / numberOf(theta1) / this.live.budget;
+    const apart = (record) => Math.abs((along === "risk" ? record.risk : place(record)) - at);
+    const nearest = (along === "risk" ? thresholds : mixes).reduce((a, b) => (apart(b) < apart(a) ? b : a));
+    this.record = Object.fromEntries(Object.entries(nearest).map(([name, value]) => [name, numberOf(value)]));
+    const { risk, theta1, theta2 } = this.record;
+    Object.assign(this.setting, { risk, theta1, theta2 });
+    this.budget = this.live.budget;
+    this.mix = place(this.record);
   }
 
   listen() {
     const { risk, theta1, theta2 } = this.input;
     const [low, high] = this.live.risks;
     this.input["risk-slider"].addEventListener("input", (event) => {
-      this.setting.risk = low + ((high - low) * event.target.value) / event.target.max;
-      this.changed();
+      this.toThreshold(low + ((high - low) * event.target.value) / event.target.max);
     });
     risk.addEventListener("change", () => {
       const value = Number(risk.value.replace("%", "").replace(",", "."));
       if (risk.value.trim() === "" || !Number.isFinite(value)) return this.complain(`“${risk.value}” is not a number.`);
-      this.setting.risk = value / this.scale;
-      this.changed();
+      this.toThreshold(value / this.scale);
     });
     this.input["mix-slider"].addEventListener("input", (event) => {
       this.mix = event.target.value / event.target.max;
+      if (this.beforehand()) {
+        this.lookUp("mix", this.mix);
+        this.changed();
+        return;
+      }
       this.setting.theta1 = this.mix > 0 ? 1 / (this.budget * this.mix) : Infinity;
       this.setting.theta2 = this.mix < 1 ? 1 / (this.budget * (1 - this.mix)) : Infinity;
       this.changed();
@@ -76,6 +102,7 @@ class Desk {
       const [moving, reweighting] = [readPrice(theta1.value), readPrice(theta2.value)];
       if (Number.isNaN(moving) || Number.isNaN(reweighting)) return this.complain("A price must be a positive number, or ∞.");
       if (moving === Infinity && reweighting === Infinity) return this.complain("With both prices infinite nothing may change.");
+      if (this.beforehand()) return this.complain(`Other prices were not computed beforehand for ${this.names[this.setting.divergence]}.`);
       this.setting.theta1 = moving;
       this.setting.theta2 = reweighting;
       this.budget = 1 / moving + 1 / reweighting;
@@ -87,11 +114,18 @@ class Desk {
     for (const choice of document.getElementsByName("divergence")) {
       choice.addEventListener("change", () => {
         this.setting.divergence = choice.value;
-        this.changed();
+        if (this.beforehand()) this.reset();
+        else this.changed();
       });
     }
     document.getElementById("reset").addEventListener("click", () => this.reset());
     document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  toThreshold(risk) {
+    if (this.beforehand()) this.lookUp("risk", risk);
+    else this.setting.risk = risk;
+    this.changed();
   }
 
   complain(words) {
@@ -130,8 +164,8 @@ class Desk {
 
   // Whether the setting is the report's own: its pictures then stand, with their bands.
   atHome() {
-    const { setting, served } = this.live;
-    return served && this.setting.risk === setting.risk && this.setting.divergence === setting.divergence
+    const { setting } = this.live;
+    return this.setting.risk === setting.risk && this.setting.divergence === setting.divergence
       && this.setting.theta1 === numberOf(setting.theta1) && this.setting.theta2 === numberOf(setting.theta2);
   }
 
@@ -144,15 +178,16 @@ class Desk {
   }
 
   compute() {
-    const found = answer(this.responses, this.base, this.setting);
+    const found = this.beforehand() ? this.record : answer(this.responses, this.base, this.setting);
     this.found = found;
     this.say(found);
     splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);
     splitInWords("cost", found.corruption_cost, found.reweighting_cost, (value) => plainNumber(value));
     showBadge(document.getElementById("live-standing"), this.standing(found));
-    showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.held, this.responses, this.base, found, this.form);
+    if (this.beforehand()) for (const [place, nodes] of this.rows) place.replaceChildren(...nodes);
+    else showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.held, this.responses, this.base, found, this.form);
     clearTimeout(this.later);
-    if (this.atHome()) {
+    if (this.beforehand() || this.atHome()) {
       for (const [place, nodes] of this.still) place.replaceChildren(...nodes);
       document.documentElement.dataset.drawn = "still";
       return;
@@ -183,7 +218,7 @@ class Desk {
       largest: `To raise the ${what} from ${now} to ${then}, the largest there is.`,
       attained: `is the price of raising the ${what} from ${now} to ${then}.`,
     }[found.status];
-    const kind = found.divergence === "kl" ? "KL divergence" : "chi-square";
+    const kind = this.names[found.divergence];
     document.getElementById("live-setting").textContent =
       `Threshold ${then}; price of moving ${plainNumber(found.theta1)}, of reweighting ${plainNumber(found.theta2)} (${kind}).`;
   }

@@ -1,5 +1,5 @@
-// Best responses e_i(λ) = max_z λ·loss(z) - cost(z), from what the page holds: the twin of tippingpoint.families.
-// All arrays are Float64Array, one number a sample. Losses are told as the lift above the sample's own.
+// Best responses e_i(λ) = max_z λ·loss(z) - cost(z), from what the page holds, as in tippingpoint.families.
+// All arrays are Float64Array, one number a sample. Losses are given as the lift above the sample's own.
 
 function unpacked(packed) {
   if (packed.as === "same") return new Float64Array(packed.length).fill(packed.value);

@@ -1,4 +1,4 @@
-// The most sensitive distribution, exactly of risk r, and the numbers that people read: the twin of
+// The most sensitive distribution, exactly of risk r, and the numbers that people read, as in
 // tippingpoint.core.sensitive. Samples go over from their left to their right response until the risk is r; at most one is split.
 
 function sensitive(problem, solution) {

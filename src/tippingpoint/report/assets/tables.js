@@ -1,10 +1,10 @@
 // The rows that add most to the risk at the setting chosen, of those whose features the page holds.
 
-const SHOWN = 10;
-const NAMED = 4;
-const WHOLE = 1e-6;
+const MAX_SHOWN = 10;
+const MAX_NAMED = 4;
+const WHOLE_ROUND_OFF = 1e-6;
 const DIGITS = 4;
-const MORE = 2;
+const FURTHER_DIGITS = 2;
 
 // What every sample adds to the risk: p (w·loss then - loss now).
 function additions(base, losses, found) {
@@ -35,7 +35,7 @@ function changedCells(held, responses, found, k) {
   return { cells: nearest[1], exact: nearest[0] === wanted };
 }
 
-// A value with the digits that its column has: this and the next two are the twin of tippingpoint.report.moving.
+// A value with the digits that its column has: this and the next two as in tippingpoint.report.changes.
 function cellText(value, holds, more = 0) {
   if (value === null) return "missing";
   if (typeof value !== "number") return value;
@@ -44,13 +44,13 @@ function cellText(value, holds, more = 0) {
 }
 
 function isBroken(then, holds) {
-  return Boolean(holds && holds.whole && typeof then === "number" && Math.abs(then - Math.round(then)) > WHOLE);
+  return Boolean(holds && holds.whole && typeof then === "number" && Math.abs(then - Math.round(then)) > WHOLE_ROUND_OFF);
 }
 
 // A value before and after a change, and what makes that doubtful.
 function changeTexts(now, then, holds) {
   let before = cellText(now, holds), after = cellText(then, holds);
-  if (before === after && (!holds || holds.decimals === null)) [before, after] = [cellText(now, holds, MORE), cellText(then, holds, MORE)];
+  if (before === after && (!holds || holds.decimals === null)) [before, after] = [cellText(now, holds, FURTHER_DIGITS), cellText(then, holds, FURTHER_DIGITS)];
   const broken = isBroken(then, holds), doubts = [];
   if (broken) {
     after = `≈${after}`;
@@ -79,11 +79,11 @@ function sizeOf(held, k, [j, then]) {
 function changesOf(held, k, { cells, exact }) {
   const made = document.createDocumentFragment();
   const largestFirst = [...cells].sort((a, b) => sizeOf(held, k, b) - sizeOf(held, k, a) || a[0] - b[0]);
-  const told = new Map(largestFirst.map(([j, then]) => [j, changeTexts(held.before[k][j], then, held.holds[j])]));
-  for (const [j] of largestFirst.slice(0, NAMED)) {
-    made.append(element("span", { class: "change" }, `${held.columns[j]} ${told.get(j).before} → `, ...afterCell(told.get(j))));
+  const texts = new Map(largestFirst.map(([j, then]) => [j, changeTexts(held.before[k][j], then, held.holds[j])]));
+  for (const [j] of largestFirst.slice(0, MAX_NAMED)) {
+    made.append(element("span", { class: "change" }, `${held.columns[j]} ${texts.get(j).before} → `, ...afterCell(texts.get(j))));
   }
-  const hidden = largestFirst.slice(NAMED).filter(([j]) => told.get(j).doubt).length;
+  const hidden = largestFirst.slice(MAX_NAMED).filter(([j]) => texts.get(j).doubt).length;
   if (hidden) {
     const further = `⚠ ${hidden} further ${hidden === 1 ? "change" : "changes"} may be impossible`;
     made.append(element("span", { class: "change doubt" }, further));
@@ -91,8 +91,8 @@ function changesOf(held, k, { cells, exact }) {
   if (!exact) made.append(element("span", { class: "quiet" }, "(nearest place that this page holds)"));
   const body = element("tbody");
   held.columns.forEach((name, j) => {
-    const now = told.has(j) ? told.get(j).before : cellText(held.before[k][j], held.holds[j]);
-    const then = told.has(j) ? afterCell(told.get(j)) : [now];
+    const now = texts.has(j) ? texts.get(j).before : cellText(held.before[k][j], held.holds[j]);
+    const then = texts.has(j) ? afterCell(texts.get(j)) : [now];
     body.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, now), element("td", {}, ...then)));
   });
   const head = element("tr", {}, ...["feature", "now", "then"].map((name) => element("th", { scope: "col" }, name)));
@@ -106,14 +106,14 @@ function showRows(place, note, held, responses, base, found, form) {
   const rise = adds.reduce((sum, each) => sum + each, 0);
   const stored = held.positions.map((i, k) => [adds[i], k]).filter(([each]) => each > 1e-12 * Math.abs(rise));
   stored.sort((a, b) => b[0] - a[0] || held.positions[a[1]] - held.positions[b[1]]);
-  const bar = stored.length ? stored[Math.min(SHOWN, stored.length) - 1][0] : 0;
+  const bar = stored.length ? stored[Math.min(MAX_SHOWN, stored.length) - 1][0] : 0;
   const positions = new Set(held.positions);
   let missed = 0;
   adds.forEach((each, i) => { if (!positions.has(i) && each > bar * (1 + 1e-9) && each > 0) missed++; });
   const counts = `Features of ${held.labels.length} of ${held.of.toLocaleString("en")} rows are stored in this page for display; all rows enter every number.`;
   note.textContent = missed && found.status !== "already"
     ? `${counts} At this setting ${missed.toLocaleString("en")} other rows add more than the last one shown.` : counts;
-  const rows = stored.slice(0, SHOWN).map(([each, k]) => {
+  const rows = stored.slice(0, MAX_SHOWN).map(([each, k]) => {
     const i = held.positions[k];
     const side = sideOf(found, i);
     const moved = found.moved[i] > 0 && found.moved[i] < 1 ? `; ${percentage(found.moved[i])} of it moves` : "";

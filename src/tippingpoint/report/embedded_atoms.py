@@ -1,4 +1,4 @@
-"""The twin of what a page holds: best responses among embedded atoms, as the browser finds them, bit by bit."""
+"""Best responses among the atoms that a page holds, as the browser finds them, bit by bit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tippingpoint.errors import UnsupportedError
 from tippingpoint.report.packing import unpack
 
 
-class Twin:
+class EmbeddedAtoms:
     """Best responses among the places that a page holds; it fulfils `tippingpoint.core.responses.BestResponses`.
 
     Parameters

@@ -5,29 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.sensitive import SensitiveDistribution
 from tippingpoint.data.columns import Column
-from tippingpoint.families.linear.oracle import LinearOracle
+from tippingpoint.report.column_format import ColumnFormat, column_format
+from tippingpoint.report.embedded_atoms import EmbeddedAtoms
 from tippingpoint.report.embedding import Embedded
-from tippingpoint.report.holding import holding
-from tippingpoint.report.twin import Twin
 from tippingpoint.results.evidence import Evidence, Places, words
 
-TOP = 10
+MAX_SHOWN = 10
 """Rows that are shown at once."""
 
-STORED = 200
+MAX_STORED = 200
 """Rows whose features a page holds, so that other settings can show others."""
 
-CELLS = 20_000
+MAX_CELLS = 20_000
 """Values of features that a page holds as they are now; with very many features it holds fewer rows."""
 
-CHANGES = 40_000
+MAX_CHANGES = 40_000
 """Changed values that a page holds."""
 
 DIGITS = 9
@@ -38,6 +37,42 @@ QUANTILES = 6
 
 Cell = float | int | str | None
 """A value as a page shows it; None is missing."""
+
+
+class TopRow(TypedDict):
+    """A row that adds much to the risk: how much it counts, what it loses, and which of its cells change."""
+
+    stored: int
+    weight: float
+    loss_before: float
+    loss: float
+    cost: float
+    moved: float
+    adds: float
+    changes: list[list[Any]]
+
+
+class Step(TypedDict):
+    """How far columns go when a score rises by one, and in which direction it is pushed for each stored row, a side each."""
+
+    columns: list[int]
+    unit: list[float]
+    direction: list[list[float]]
+
+
+class Rows(TypedDict):
+    """The rows that a page holds, column by column as they are now, with the places they may go to."""
+
+    columns: list[str]
+    spread: list[float]
+    holds: list[ColumnFormat | None]
+    labels: list[str]
+    positions: list[int]
+    before: list[list[Cell]]
+    places: list[list[Any]]
+    step: Step | None
+    top: list[TopRow]
+    of: int
 
 
 class Sheet:
@@ -60,7 +95,7 @@ class Sheet:
         self.rows = rows
         self.names = list(places.before)
         self.values = {name: np.asarray(values)[rows] for name, values in places.before.items()}
-        self.holds = [None if words(self._columns[name]) else holding(places.numbers[name][1]) for name in self.names]
+        self.holds = [None if words(self._columns[name]) else column_format(places.numbers[name][1]) for name in self.names]
         cells = (self._cells(name, self.values[name]) for name in self.names)
         self.before = [list(row) for row in zip(*cells, strict=True)]
         self.spread = [_spread(np.asarray(places.before[name]), self._columns.get(name)) for name in self.names]
@@ -95,10 +130,10 @@ def contributions(q: SensitiveDistribution) -> FloatArray:
 
 def select(distributions: Sequence[SensitiveDistribution], features: int) -> IntArray:
     """Positions of the rows worth storing: those that add most to the risk in each distribution, the first one's first."""
-    most = min(STORED, max(CELLS // max(features, 1), TOP))
+    most = min(MAX_STORED, max(MAX_CELLS // max(features, 1), MAX_SHOWN))
     ranked = [np.argsort(-contributions(q), kind="stable")[:most] for q in distributions]
     own, *others = ranked
-    chosen = dict.fromkeys(own[: max(most // 3, TOP)].tolist())
+    chosen = dict.fromkeys(own[: max(most // 3, MAX_SHOWN)].tolist())
     for each in zip(*(order.tolist() for order in (own, *others)), strict=True):
         for row in each:
             if len(chosen) < most:
@@ -108,11 +143,11 @@ def select(distributions: Sequence[SensitiveDistribution], features: int) -> Int
 
 def sheet_of_rows(
     evidence: Evidence, places: Places, embedded: Embedded | None, distributions: Sequence[SensitiveDistribution]
-) -> dict[str, Any]:
+) -> Rows:
     """The rows stored, where they can go, and those that the report itself shows first."""
     q = evidence.distribution
     rows = select(distributions, len(places.before))
-    sheet = Sheet(places, rows, freely=embedded is not None and embedded.held["kind"] == "line")
+    sheet = Sheet(places, rows, freely=embedded is not None and embedded.closed is not None)
     return {
         "columns": sheet.names,
         "spread": sheet.spread,
@@ -121,49 +156,49 @@ def sheet_of_rows(
         "positions": rows.tolist(),
         "before": sheet.before,
         "places": [] if embedded is None else _stored(evidence, embedded, sheet),
-        "step": _step(evidence, embedded, sheet),
+        "step": _step(embedded, sheet),
         "top": _top(q, places, sheet),
         "of": len(q.base),
     }
 
 
-def _top(q: SensitiveDistribution, places: Places, sheet: Sheet) -> list[dict[str, Any]]:
+def _top(q: SensitiveDistribution, places: Places, sheet: Sheet) -> list[TopRow]:
     """The rows that add most to the risk in the report's own setting."""
     adds = contributions(q)
     rise = float(adds.sum())
-    order = [int(i) for i in np.argsort(-adds, kind="stable")[:TOP] if adds[i] > 0.0]
+    order = [int(i) for i in np.argsort(-adds, kind="stable")[:MAX_SHOWN] if adds[i] > 0.0]
     stored = {int(row): k for k, row in enumerate(sheet.rows)}
-    told = []
+    top = list[TopRow]()
     for i in order:
-        atoms = np.flatnonzero(q.sample == i)
-        shown = atoms[np.argmax(q.cost[atoms])]
+        own = np.flatnonzero(q.sample == i)
+        shown = own[np.argmax(q.cost[own])]
         after = {name: np.asarray(values)[[shown]] for name, values in places.after.items()}
         (changes,) = sheet.changes(after, [stored[i]])
-        told.append(
+        top.append(
             {
                 "stored": stored[i],
                 "weight": float(q.weight[i]),
                 "loss_before": float(q.losses[i]),
                 "loss": float(q.loss[shown]),
                 "cost": float(q.cost[shown]),
-                "moved": float(q.share[atoms] @ (q.cost[atoms] > 0.0)),
+                "moved": float(q.share[own] @ (q.cost[own] > 0.0)),
                 "adds": float(adds[i]) / rise,
                 "changes": changes,
             }
         )
-    return told
+    return top
 
 
 def _stored(evidence: Evidence, embedded: Embedded, sheet: Sheet) -> list[list[Any]]:
     """For every stored row, `[place, changed cells]` of the places that were looked up."""
     found: list[dict[int, Any]] = [{} for _ in sheet.rows]
-    twin, oracle, held = embedded.responses, evidence.oracle, 0
-    if not isinstance(twin, Twin):
+    atoms, oracle, held = embedded.responses, evidence.oracle, 0
+    if not isinstance(atoms, EmbeddedAtoms):
         return []
-    for price in _looked_up(embedded, twin, sheet.rows):
-        place = (twin.chosen(price) - twin.first)[sheet.rows]
+    for price in _looked_up(embedded, atoms, sheet.rows):
+        place = (atoms.chosen(price) - atoms.first)[sheet.rows]
         fresh = [k for k, number in enumerate(place) if number > 0 and int(number) not in found[k]]
-        if not fresh or held > CHANGES:
+        if not fresh or held > MAX_CHANGES:
             continue
         rows = sheet.rows[fresh]
         response = oracle.peak() if math.isinf(price) else oracle.respond(price)
@@ -173,24 +208,22 @@ def _stored(evidence: Evidence, embedded: Embedded, sheet: Sheet) -> list[list[A
     return [[[place, changed] for place, changed in sorted(each.items())] for each in found]
 
 
-def _looked_up(embedded: Embedded, twin: Twin, rows: IntArray) -> list[float]:
+def _looked_up(embedded: Embedded, atoms: EmbeddedAtoms, rows: IntArray) -> list[float]:
     """Prices whose places are stored: the report's own first."""
-    between = twin.prices(rows) if embedded.exact and not math.isinf(embedded.seen[0]) else np.zeros(0)
+    between = atoms.prices(rows) if embedded.exact and not math.isinf(embedded.seen[0]) else np.zeros(0)
     quantiles = np.quantile(between, np.linspace(0.0, 1.0, QUANTILES)).tolist() if len(between) else []
     return [*embedded.seen, *quantiles]
 
 
-def _step(evidence: Evidence, embedded: Embedded | None, sheet: Sheet) -> dict[str, Any] | None:
-    """How far every column goes when the score of a line is pushed by one, and which way each row is pushed."""
-    oracle = evidence.oracle
-    if embedded is None or embedded.held["kind"] != "line" or not isinstance(oracle, LinearOracle):
+def _step(embedded: Embedded | None, sheet: Sheet) -> Step | None:
+    """How a push moves the rows of a line; None where places are counted off."""
+    closed = None if embedded is None else embedded.closed
+    if closed is None:
         return None
-    geometry, sides = oracle._geometry, oracle._sides  # noqa: SLF001  # as for the closed form itself
-    unit = geometry.steps_to(np.zeros(1, dtype=np.intp), np.ones(1), np.ones(1))[0]
     return {
-        "columns": geometry.columns.tolist(),
-        "unit": unit.tolist(),
-        "direction": [side.direction[sheet.rows].tolist() for side in sides],
+        "columns": closed.columns.tolist(),
+        "unit": closed.step.tolist(),
+        "direction": [side.direction[sheet.rows].tolist() for side in closed.sides],
     }
 
 

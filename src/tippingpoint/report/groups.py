@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -16,22 +16,22 @@ from tippingpoint.results.evidence import words
 CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Where numbers are cut into two parts: the share of the data below."""
 
-FEW = 10
+MAX_DISTINCT = 10
 """Distinct numbers up to which each is a condition of its own."""
 
-MOST = 6
-"""Conditions that are told."""
+MAX_RULES = 6
+"""Conditions that are listed."""
 
-LEAST_NOW, LEAST_THEN = 0.02, 0.05
-"""Share of the data, and of the sensitive distribution, below which a condition is not worth telling."""
+MIN_SHARE_NOW, MIN_SHARE_THEN = 0.02, 0.05
+"""Share of the data, and of the sensitive distribution, below which a condition is not listed."""
 
-LIFT = 1.1
-"""Over-representation from which on a condition is worth telling."""
+MIN_LIFT = 1.1
+"""Over-representation from which on a condition is listed."""
 
-CERTAIN = 2.0
+STANDARD_ERRORS = 2.0
 """Standard errors by which the two shares must differ."""
 
-ALIKE = 0.7
+MAX_OVERLAP = 0.7
 """Part of two groups' rows that may be the same; a second name for one group says nothing new."""
 
 
@@ -40,13 +40,23 @@ class Condition:
     """A group of rows: what is said of them, and who they are."""
 
     feature: str
-    told: str
+    words: str
     holds: BoolArray
+
+
+class Rule(TypedDict):
+    """A group that stands out: its share now and in the sensitive distribution."""
+
+    feature: str
+    condition: str
+    now: float
+    then: float
+    lift: float
 
 
 def describe(
     features: Mapping[str, tuple[Column, FloatArray]], base: FloatArray, weights: FloatArray, first: Condition | None = None
-) -> list[dict[str, Any]]:
+) -> list[Rule]:
     """The conditions that stand out most, one a feature, by how surprising the share under the weights is.
 
     Parameters
@@ -56,7 +66,7 @@ def describe(
     base, weights
         Shares of the rows now, and how much more or less each counts in the sensitive distribution; averaging one.
     first
-        A condition that is told before all others, where it stands out.
+        A condition that is listed before all others, where it stands out.
     """
     found = []
     for feature, (column, values) in features.items():
@@ -67,16 +77,16 @@ def describe(
     found.sort(key=lambda pair: -pair[0])
     chosen = [first] if first is not None and _surprise(first, base, weights) > 0.0 else []
     for _, condition in found:
-        if condition is not None and not any(_overlap(condition, other, base) > ALIKE for other in chosen):
+        if condition is not None and not any(_overlap(condition, other, base) > MAX_OVERLAP for other in chosen):
             chosen.append(condition)
-    return [_told(condition, base, weights) for condition in chosen[:MOST]]
+    return [_rule(condition, base, weights) for condition in chosen[:MAX_RULES]]
 
 
 def _conditions(feature: str, column: Column, values: FloatArray, base: FloatArray) -> Iterator[Condition]:
     known = ~np.isnan(values)
     distinct = np.unique(values[known])
     named = words(column)
-    if named is not None or len(distinct) <= FEW:
+    if named is not None or len(distinct) <= MAX_DISTINCT:
         for value in distinct:
             label = named[int(value)] if named is not None else f"{value:g}"
             yield Condition(feature, f"{feature} is {label}", known & (values == value))
@@ -84,9 +94,9 @@ def _conditions(feature: str, column: Column, values: FloatArray, base: FloatArr
         order = np.argsort(values[known], kind="stable")
         reached = np.cumsum(base[known][order]) / base[known].sum()
         for cut in np.unique(values[known][order][np.searchsorted(reached, CUTS)]):
-            told = f"{cut:.4g}"
-            yield Condition(feature, f"{feature} above {told}", known & (values > cut))
-            yield Condition(feature, f"{feature} at most {told}", known & (values <= cut))
+            shown = f"{cut:.4g}"
+            yield Condition(feature, f"{feature} above {shown}", known & (values > cut))
+            yield Condition(feature, f"{feature} at most {shown}", known & (values <= cut))
     if not known.all():
         yield Condition(feature, f"{feature} is missing", ~known)
 
@@ -98,11 +108,11 @@ def _shares(condition: Condition, base: FloatArray, weights: FloatArray) -> tupl
 def _surprise(condition: Condition, base: FloatArray, weights: FloatArray) -> float:
     """Kullback-Leibler divergence of the two shares; 0 where the group is small, hardly heavier, or by chance."""
     now, then = _shares(condition, base, weights)
-    if not LEAST_NOW <= now < 1.0 or then < LEAST_THEN or then < LIFT * now:
+    if not MIN_SHARE_NOW <= now < 1.0 or then < MIN_SHARE_THEN or then < MIN_LIFT * now:
         return 0.0
     inside = condition.holds.astype(float)
     effect = base * (weights * (inside - then) - (inside - now))
-    if then - now < CERTAIN * math.sqrt(float(np.square(effect).sum())):
+    if then - now < STANDARD_ERRORS * math.sqrt(float(np.square(effect).sum())):
         return 0.0
     rest = (1.0 - then) * math.log((1.0 - then) / (1.0 - now)) if then < 1.0 - 1e-12 else 0.0
     return then * math.log(then / now) + rest
@@ -112,6 +122,6 @@ def _overlap(one: Condition, other: Condition, base: FloatArray) -> float:
     return total(base, one.holds & other.holds) / total(base, one.holds | other.holds)
 
 
-def _told(condition: Condition, base: FloatArray, weights: FloatArray) -> dict[str, Any]:
+def _rule(condition: Condition, base: FloatArray, weights: FloatArray) -> Rule:
     now, then = _shares(condition, base, weights)
-    return {"feature": condition.feature, "condition": condition.told, "now": now, "then": then, "lift": then / now}
+    return {"feature": condition.feature, "condition": condition.words, "now": now, "then": then, "lift": then / now}

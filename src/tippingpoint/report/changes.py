@@ -1,4 +1,4 @@
-"""Moves of rows in words, rounded to what the column holds, with a warning where one is due; `assets/tables.js` is the twin."""
+"""Changes of rows in words, rounded to what the column holds, with a warning where due; `assets/tables.js` does the same."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from tippingpoint.text import number
 
-NAMED = 4
-"""Changes of a row that are told at once; the others are a click away."""
+MAX_NAMED = 4
+"""Changes of a row that are named at once; the others are a click away."""
 
-DIGITS, MORE = 4, 2
-"""Of a number in a column of which nothing is known; further ones, where two values would look the same."""
+DIGITS, FURTHER_DIGITS = 4, 2
+"""Of a number in a column of which nothing is known; and further ones, where two values would look the same."""
 
-WHOLE = 1e-6
+WHOLE_ROUND_OFF = 1e-6
 """Distance from a whole number that is rounding."""
 
-LONG = Context(prec=400)
+ANY_DOUBLE = Context(prec=400)
 """Digits enough for any number of a computer."""
 
 WARNING = "⚠ "
@@ -49,11 +49,13 @@ def changes_of(rows: Mapping[str, Any], top: Mapping[str, Any]) -> list[Change]:
     return [_change(rows, j, now[j], then) for j, then in ordered]
 
 
-def told_changes(rows: Mapping[str, Any], top: Mapping[str, Any]) -> tuple[list[Change], str]:
+def largest_changes(rows: Mapping[str, Any], top: Mapping[str, Any]) -> tuple[list[Change], str]:
     """The largest changes of a row, and a warning where others of it are doubtful."""
     changes = changes_of(rows, top)
-    hidden = sum(bool(each.doubt) for each in changes[NAMED:])
-    return changes[:NAMED], f"⚠ {hidden} further {'change' if hidden == 1 else 'changes'} may be impossible" if hidden else ""
+    hidden = sum(bool(each.doubt) for each in changes[MAX_NAMED:])
+    return changes[
+        :MAX_NAMED
+    ], f"⚠ {hidden} further {'change' if hidden == 1 else 'changes'} may be impossible" if hidden else ""
 
 
 def cell(value: Any, holds: Mapping[str, Any] | None, more: int = 0) -> str:
@@ -65,7 +67,7 @@ def cell(value: Any, holds: Mapping[str, Any] | None, more: int = 0) -> str:
     if holds is None or holds["decimals"] is None:
         return str(value) if isinstance(value, int) else number(value, (DIGITS if holds is None else holds["digits"]) + more)
     unit = Decimal(1).scaleb(-holds["decimals"])
-    rounded = Decimal(value).quantize(unit, ROUND_HALF_UP, LONG)  # as a browser's toFixed does
+    rounded = Decimal(value).quantize(unit, ROUND_HALF_UP, ANY_DOUBLE)  # as a browser's toFixed does
     fixed = f"{rounded:f}"
     plain = fixed.rstrip("0").rstrip(".") if "." in fixed else fixed
     return "0" if plain == "-0" else plain
@@ -76,7 +78,7 @@ def _change(rows: Mapping[str, Any], j: int, now: Any, then: Any) -> Change:
     before, after = cell(now, holds), cell(then, holds)
     numbers = isinstance(now, (int, float)) and isinstance(then, (int, float))
     if before == after and (holds is None or holds["decimals"] is None):
-        before, after = cell(now, holds, MORE), cell(then, holds, MORE)
+        before, after = cell(now, holds, FURTHER_DIGITS), cell(then, holds, FURTHER_DIGITS)
     if _broken(then, holds):
         after = f"≈{after}"
     elif before == after and numbers:
@@ -86,14 +88,14 @@ def _change(rows: Mapping[str, Any], j: int, now: Any, then: Any) -> Change:
 
 def _broken(then: Any, holds: Mapping[str, Any] | None) -> bool:
     """Whether a value is a fraction where the data hold whole numbers only."""
-    return holds is not None and holds["whole"] and isinstance(then, float) and abs(then - round(then)) > WHOLE
+    return holds is not None and holds["whole"] and isinstance(then, float) and abs(then - round(then)) > WHOLE_ROUND_OFF
 
 
 def _doubt(then: Any, holds: Mapping[str, Any] | None) -> str:
     if holds is None or not isinstance(then, (int, float)):
         return ""
-    said = [f"{number(then, 5)}, not a whole number"] if _broken(then, holds) else []
+    doubts = [f"{number(then, 5)}, not a whole number"] if _broken(then, holds) else []
     if not holds["within"][0] <= then <= holds["within"][1]:
         low, high = (cell(end, holds) for end in holds["range"])
-        said.append(f"outside the data ({low} to {high})")
-    return WARNING + "; ".join(said) if said else ""
+        doubts.append(f"outside the data ({low} to {high})")
+    return WARNING + "; ".join(doubts) if doubts else ""

@@ -1,0 +1,156 @@
+"""Other settings of the same question: the responses are in hand, so each is a problem in one number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from tippingpoint.core.divergences import DIVERGENCES, Divergence
+from tippingpoint.core.dual import Status, solve
+from tippingpoint.core.inference import influence, normal_margin, standard_error
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
+
+POINTS = 21
+"""Settings along a curve."""
+
+LEVEL = 0.95
+"""Of the bands around curves."""
+
+REACH_SHARE = 0.98
+"""How much of the way from the present risk to the largest in reach a curve of thresholds goes."""
+
+UNBOUNDED_SPAN = 2.0
+"""How far a curve goes where nothing bounds the risk, in distances of the threshold from the present risk."""
+
+
+class Sweep(TypedDict):
+    """The stability along a curve."""
+
+    over: str
+    at: list[float]
+    value: list[float]
+    low: list[float]
+    high: list[float]
+    corruption_excess: list[float]
+    reweighting_excess: list[float]
+
+
+class Dial(Sweep):
+    """The stability along the dial, the budget that is spent there, and the place of the question."""
+
+    budget: float
+    own: float
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A setting, what it costs, and the distribution that shows it."""
+
+    problem: Problem
+    value: float
+    lower: float
+    error: float
+    status: Status
+    distribution: SensitiveDistribution
+
+
+def solve_with(problem: Problem, **settings: Any) -> Solved:
+    """The same question with other settings."""
+    again = replace(problem, **settings)
+    solution = solve(again)
+    q = sensitive_distribution(again, solution)
+    value = math.inf if solution.status is Status.UNREACHABLE else q.total_cost
+    error = standard_error(influence(solution, again.base), again.base)
+    return Solved(again, value, min(solution.lower, value), error, solution.status, q)
+
+
+def thresholds(problem: Problem) -> tuple[float, float]:
+    """The thresholds that a curve goes over: from the present risk on."""
+    now, wanted = problem.current, max(problem.wanted, 0.0)
+    reach = problem.reachable
+    if math.isfinite(reach) and reach > now:
+        return now, now + REACH_SHARE * (reach - now)
+    return now, now + (UNBOUNDED_SPAN * wanted if wanted > 0.0 else max(abs(now), 1.0))
+
+
+def along_thresholds(problem: Problem) -> dict[float, Solved]:
+    """The question at thresholds around its own, which is among them."""
+    low, high = thresholds(problem)
+    risks = {*np.linspace(low, high, POINTS).tolist(), *([problem.risk] if low < problem.risk < high else [])}
+    return {risk: solve_with(problem, risk=risk) for risk in sorted(risks)}
+
+
+def along_dial(problem: Problem) -> dict[float, Solved]:
+    """The question at places of the dial between reweighting (0) and moving (1), its own among them."""
+    budget, own = dial(problem.theta1, problem.theta2)
+    mixes = sorted({*np.linspace(0.0, 1.0, POINTS).tolist(), own})
+    solved = {}
+    for mix in mixes:
+        theta1, theta2 = prices(budget, mix)
+        solved[mix] = solve_with(problem, theta1=theta1, theta2=theta2)
+    return solved
+
+
+def over_thresholds(problem: Problem) -> Sweep:
+    """The stability over thresholds."""
+    return _swept("risk", along_thresholds(problem))
+
+
+def over_mixes(problem: Problem) -> Dial:
+    """The stability along the dial."""
+    budget, own = dial(problem.theta1, problem.theta2)
+    return {**_swept("mix", along_dial(problem)), "budget": budget, "own": own}
+
+
+def dial(theta1: float, theta2: float) -> tuple[float, float]:
+    """The budget `1/θ1 + 1/θ2` and the place on the dial, `(1/θ1)/budget`, of two prices."""
+    budget = 1.0 / theta1 + 1.0 / theta2
+    return budget, (1.0 / theta1) / budget
+
+
+def prices(budget: float, mix: float) -> tuple[float, float]:
+    """The two prices at a place on the dial: the inverse of `dial`."""
+    theta1, theta2 = (math.inf if part == 0.0 else 1.0 / (budget * part) for part in (mix, 1.0 - mix))
+    return theta1, theta2
+
+
+def page_divergences(own: Divergence) -> list[Divergence]:
+    """The divergences that a page computes with: all that are registered and say how, with that of the question."""
+    plain = [kind() for kind in DIVERGENCES.values() if not kind.parameter]
+    registered = DIVERGENCES.get(own.name) is type(own)
+    every = plain if own in plain or not registered else [*plain, own]
+    return [each for each in every if each.browser() is not None]
+
+
+def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
+    """Sensitive distributions of the question's own setting and of some around it, as a reader may try them."""
+    low, high = thresholds(problem)
+    budget, own = dial(problem.theta1, problem.theta2)
+    midway, beyond = 0.5 * (low + problem.risk), 0.5 * (problem.risk + high)
+    settings: list[dict[str, Any]] = [{}]
+    settings += [{"divergence": divergence} for divergence in page_divergences(problem.divergence)]
+    settings += [{"risk": risk} for risk in (midway, beyond) if risk > low]
+    settings += [
+        {"theta1": 1.0 / (budget * mix), "theta2": 1.0 / (budget * (1.0 - mix))} for mix in (0.1, 0.5, 0.9) if mix != own
+    ]
+    return [solve_with(problem, **each).distribution for each in settings]
+
+
+def _swept(over: str, solved: dict[float, Solved]) -> Sweep:
+    found: Sequence[Solved] = list(solved.values())
+    value = [each.value for each in found]
+    margin = [normal_margin(each.error, LEVEL) for each in found]
+    return {
+        "over": over,
+        "at": list(solved),
+        "value": value,
+        "low": [max(v - m, 0.0) if math.isfinite(m) else v for v, m in zip(value, margin, strict=True)],
+        "high": [v + m if math.isfinite(m) else v for v, m in zip(value, margin, strict=True)],
+        "corruption_excess": [each.distribution.corruption_excess for each in found],
+        "reweighting_excess": [each.distribution.reweighting_excess for each in found],
+    }

@@ -1,0 +1,105 @@
+"""Other thresholds, and other kinds of change: the stability along two curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from tippingpoint.report.badges import badge
+from tippingpoint.report.charts import line_chart
+from tippingpoint.report.elements import tag
+from tippingpoint.report.markdown_text import table
+from tippingpoint.report.material import Material
+from tippingpoint.report.other_settings import Dial, Sweep, over_mixes, over_thresholds
+from tippingpoint.report.section import Section, figure
+from tippingpoint.report.wording import KNOWN, alone, risk_form
+from tippingpoint.text import number, percent, risk_name
+
+THRESHOLDS = (
+    "What it takes to reach each threshold, at the prices of the setting. The dot is the setting; a band, where there is one,"
+    " is ± 1.96 standard errors."
+)
+
+MIXES = (
+    "The threshold of the setting, when moving gets cheaper and reweighting dearer, from left to right: the prices at the ends"
+    " are not those of the setting."
+)
+
+LISTED_EVERY = 2
+"""Every so many settings of a curve are listed in Markdown."""
+
+
+class KnownSweep(Sweep):
+    """A curve, and what is known of its numbers."""
+
+    standing: str
+
+
+class KnownDial(Dial):
+    """The curve along the dial, and what is known of its numbers."""
+
+    standing: str
+
+
+class CurvesPart(TypedDict):
+    """The stability over thresholds, and along the dial."""
+
+    curve: KnownSweep
+    tradeoff: KnownDial
+
+
+class Curves(Section[CurvesPart]):
+    """The two curves; a script draws them anew where other settings are tried out."""
+
+    name = "curves"
+    title = "Other thresholds, other kinds of change"
+
+    def compute(self, material: Material) -> CurvesPart:
+        curve, tradeoff = over_thresholds(material.problem), over_mixes(material.problem)
+        return {
+            "curve": {**curve, "standing": material.standing_beside},
+            "tradeoff": {**tradeoff, "standing": material.standing_elsewhere},
+        }
+
+    def html(self, part: CurvesPart, result: Mapping[str, Any]) -> Sequence[Any]:
+        curve, tradeoff = part["curve"], part["tradeoff"]
+        axis, price = f"threshold ({risk_name(result['loss'])})", 1.0 / tradeoff["budget"]
+        ends = alone("reweighting", price), alone("moving", price)
+        over = line_chart(curve, result["risk"], axis, "Stability over thresholds", risk_form(result))
+        along = line_chart(tradeoff, tradeoff["own"], "what is cheap", "Stability along the dial", percent, ends)
+        return [
+            tag(
+                "div",
+                figure(over, THRESHOLDS, " ", badge(curve["standing"]), id_="live-curve"),
+                figure(along, MIXES, " ", badge(tradeoff["standing"]), id_="live-dial"),
+                class_="pair",
+            )
+        ]
+
+    def markdown(self, part: CurvesPart, result: Mapping[str, Any]) -> Sequence[str]:
+        curve, tradeoff = part["curve"], part["tradeoff"]
+        thresholds = [risk_form(result)(risk) for risk in curve["at"]]
+        mixes = [_prices(tradeoff["budget"], mix) for mix in tradeoff["at"]]
+        return [
+            THRESHOLDS,
+            _listed("threshold", thresholds, curve, result["risk"]),
+            MIXES,
+            _listed("θ1, θ2", mixes, tradeoff, tradeoff["own"]),
+        ]
+
+
+CURVES = Curves()
+
+
+def _listed(over: str, places: Sequence[str], sweep: KnownSweep | KnownDial, own: float) -> str:
+    """A curve as a table: some of its settings, the report's own among them."""
+    kept = [k for k, at in enumerate(sweep["at"]) if k % LISTED_EVERY == 0 or at == own]
+    numbers = (sweep["value"], sweep["low"], sweep["high"])
+    rows = [[places[k], *(number(column[k]) for column in numbers), sweep["standing"]] for k in kept]
+    return table([over, "stability", "low (95 %)", "high (95 %)", KNOWN], rows)
+
+
+def _prices(budget: float, mix: float) -> str:
+    """The two prices at a place on the dial."""
+    return ", ".join(number(math.inf if part <= 0.0 else 1.0 / (budget * part)) for part in (mix, 1.0 - mix))

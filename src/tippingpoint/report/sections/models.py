@@ -1,0 +1,157 @@
+"""Models side by side: the comparison, where one was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from tippingpoint.core.inference import normal_margin
+from tippingpoint.report.badges import standing, with_badges
+from tippingpoint.report.charts import bar_chart
+from tippingpoint.report.elements import table as html_table
+from tippingpoint.report.markdown_text import table
+from tippingpoint.report.material import Material
+from tippingpoint.report.other_settings import LEVEL
+from tippingpoint.report.section import Section, figure, lead
+from tippingpoint.report.sections.features import QUESTION
+from tippingpoint.report.wording import KNOWN, Cells, risk_form
+from tippingpoint.text import number
+
+if TYPE_CHECKING:
+    from tippingpoint.results.comparisons import Comparison
+
+LEAD = "The same rows, the same prices, the same threshold."
+
+BARS = "Long bars are stable models; lines are ± 1.96 standard errors of sampling."
+
+MODELS_CAPTION = "The largest stability found first"
+
+DIFFERENCES_CAPTION = "Differences, with paired standard errors"
+
+
+class ComparedModel(TypedDict):
+    """A model's stability."""
+
+    model: str
+    current_risk: float
+    value: float
+    standard_error: float
+    margin: float
+    lower: float
+    upper: float
+    standing: str
+
+
+class Difference(TypedDict):
+    """How much more stable one model is than another."""
+
+    model: str
+    reference: str
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    verdict: str
+
+
+class Compared(TypedDict):
+    """All models, and what was asked of each."""
+
+    asked: dict[str, Any]
+    rows: list[ComparedModel]
+    differences: list[Difference]
+
+
+class ModelsPart(TypedDict):
+    """The comparison, where there is one."""
+
+    comparison: Compared | None
+
+
+class Models(Section[ModelsPart]):
+    """Models side by side."""
+
+    name = "models"
+    title = "Models side by side"
+
+    def compute(self, material: Material) -> ModelsPart:
+        comparison = material.request.comparison
+        return {"comparison": None if comparison is None else _compared(comparison)}
+
+    def html(self, part: ModelsPart, result: Mapping[str, Any]) -> Sequence[Any] | None:
+        compared = part["comparison"]
+        if compared is None:
+            return None
+        head, rows = _models(compared)
+        chart = bar_chart(compared["rows"], "model", math.inf, "Stability of each model")
+        return [
+            lead(LEAD),
+            figure(chart, BARS),
+            html_table(MODELS_CAPTION, head, with_badges(rows)),
+            html_table(DIFFERENCES_CAPTION, *_differences(compared)),
+        ]
+
+    def markdown(self, part: ModelsPart, result: Mapping[str, Any]) -> Sequence[str] | None:
+        compared = part["comparison"]
+        return None if compared is None else [LEAD, table(*_models(compared)), table(*_differences(compared))]
+
+
+MODELS = Models()
+
+
+def _compared(comparison: Comparison) -> Compared:
+    ranked = sorted(comparison.results.items(), key=lambda item: -item[1].value)
+    rows: list[ComparedModel] = [
+        {
+            "model": name,
+            "current_risk": result.current_risk,
+            "value": result.value,
+            "standard_error": result.standard_error,
+            "margin": normal_margin(result.standard_error, LEVEL),
+            "lower": result.lower,
+            "upper": result.upper,
+            "standing": standing(result.summary),
+        }
+        for name, result in ranked
+    ]
+    first = next(iter(comparison.results.values()))
+    differences: list[Difference] = [
+        {
+            "model": model,
+            "reference": reference,
+            "difference": difference,
+            "standard_error": error,
+            "low": low,
+            "high": high,
+            "verdict": comparison.verdict(model).sentence,
+        }
+        for model, reference, difference, error, low, high in comparison.pairs()
+    ]
+    return {"asked": {name: getattr(first, name) for name in QUESTION}, "rows": rows, "differences": differences}
+
+
+def _models(compared: Compared) -> tuple[list[str], Cells]:
+    """The models as a table; the last cell is a badge."""
+    form = risk_form(compared["asked"])
+    rows = [
+        [
+            row["model"],
+            form(row["current_risk"]),
+            *(number(value) for value in (row["value"], row["lower"], row["upper"])),
+            number(row["standard_error"], 2),
+            row["standing"],
+        ]
+        for row in compared["rows"]
+    ]
+    return ["model", "risk now", "stability", "at least", "at most", "standard error", KNOWN], rows
+
+
+def _differences(compared: Compared) -> tuple[list[str], Cells]:
+    """Differences between models as a table, with nothing in words that is not certified."""
+    rows = []
+    for pair in compared["differences"]:
+        interval = f"{number(pair['low'], 3)} to {number(pair['high'], 3)}"
+        versus = f"{pair['model']} minus {pair['reference']}"
+        rows.append([versus, number(pair["difference"]), interval, pair["verdict"]])
+    return ["models", "difference", "95 % interval (sampling only)", "verdict"], rows

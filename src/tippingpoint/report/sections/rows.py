@@ -1,0 +1,148 @@
+"""The most sensitive rows: how much more often each would count, and what would change in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from tippingpoint.report.changes import Change, cell, changes_of, largest_changes
+from tippingpoint.report.elements import Markup, tag
+from tippingpoint.report.elements import table as html_table
+from tippingpoint.report.markdown_text import table, text
+from tippingpoint.report.material import Material
+from tippingpoint.report.moves import implausible
+from tippingpoint.report.other_settings import distributions_nearby
+from tippingpoint.report.section import Section, lead
+from tippingpoint.report.sheet import Rows, TopRow, sheet_of_rows
+from tippingpoint.report.wording import risk_form
+from tippingpoint.text import number, percent
+
+LEAD = "Real rows of your data: how much more often each would have to count, and what would have to change in it."
+
+CAPTION = "The rows that add most to the risk"
+
+HEAD = ("row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes most")
+
+NO_ROW = "No row has to change."
+
+STAYS = "stays as it is"
+
+DOUBTS = {
+    "outside": "leave the range that “{feature}” and other features have in the data",
+    "broken": "get a fraction where the data hold whole numbers only, as in “{feature}”",
+}
+"""What may be impossible about a moved row."""
+
+
+class DoubtedRows(Rows):
+    """The rows, and what is doubtful about how they move."""
+
+    doubts: list[str]
+
+
+class RowsPart(TypedDict):
+    """The rows that the page holds, and those shown first."""
+
+    rows: DoubtedRows
+
+
+class RowsSection(Section[RowsPart]):
+    """The rows that add most to the risk, before and after, each with its warnings."""
+
+    name = "rows"
+    title = "The most sensitive rows"
+
+    def compute(self, material: Material) -> RowsPart:
+        evidence, places = material.evidence, material.places
+        distributions = [evidence.distribution, *distributions_nearby(material.problem)]
+        rows = sheet_of_rows(evidence, places, material.embedded, distributions)
+        return {"rows": {**rows, "doubts": _doubts(implausible(places))}}
+
+    def html(self, part: RowsPart, result: Mapping[str, Any]) -> Sequence[Any]:
+        rows = part["rows"]
+        body = []
+        for top in rows["top"]:
+            row, counts, *numbers = _cells(rows, top, result)
+            moved = f"; {percent(top['moved'])} of it moves" if 0.0 < top["moved"] < 1.0 else ""
+            changes, further = largest_changes(rows, top)
+            words = [
+                *(tag("span", f"{each.feature} {each.before} → ", *_after(each), class_="change") for each in changes),
+                tag("span", further, class_="change doubt") if further else None,
+            ]
+            body.append((row, f"{counts}{moved}", *numbers, [*words, _whole(rows, top)] if top["changes"] else STAYS))
+        stored = (
+            f"Features of {len(rows['labels'])} of {rows['of']:,} rows are stored in this page for display; all rows enter every"
+            " number."
+        )
+        shown = html_table(CAPTION, HEAD, body, class_="rows") if body else tag("p", NO_ROW, class_="quiet")
+        return [
+            lead(LEAD),
+            *(tag("p", f"⚠ {doubt}", class_="doubt") for doubt in rows["doubts"]),
+            tag("div", shown, id="rows-shown"),
+            tag("p", stored, class_="quiet", id="rows-note"),
+        ]
+
+    def markdown(self, part: RowsPart, result: Mapping[str, Any]) -> Sequence[str]:
+        rows = part["rows"]
+        body = []
+        for top in rows["top"]:
+            changes, further = largest_changes(rows, top)
+            words = [*map(_line, changes), *([further] if further else [])]
+            body.append([*_cells(rows, top, result), "; ".join(words) or STAYS])
+        return [
+            LEAD,
+            *(f"⚠ {text(doubt)}" for doubt in rows["doubts"]),
+            table(HEAD, body) if body else NO_ROW,
+        ]
+
+
+ROWS = RowsSection()
+
+
+def _doubts(found: Mapping[str, Any]) -> list[str]:
+    """How much of what moves may be impossible, and what forbids it."""
+    doubts = []
+    for kind, words in DOUBTS.items():
+        if found[kind]["share"] > 0.0:
+            what = words.format(feature=found[kind]["feature"])
+            share = percent(found[kind]["share"])
+            doubts.append(f"{share} of what is moved would {what}; such rows may be impossible. A Space forbids them.")
+    return doubts
+
+
+def _cells(rows: Rows, top: TopRow, result: Mapping[str, Any]) -> list[str]:
+    """All of a row but what changes in it."""
+    form = risk_form(result)
+    return [
+        rows["labels"][top["stored"]],
+        f"{number(top['weight'], 3)}×",
+        f"{form(top['loss_before'])} → {form(top['loss'])}",
+        number(top["cost"], 3),
+        percent(top["adds"]),
+    ]
+
+
+def _line(change: Change) -> str:
+    doubt = f" ({change.doubt})" if change.doubt else ""
+    return f"{change.feature} {change.before} → {change.after}{doubt}"
+
+
+def _after(change: Change) -> list[Any]:
+    """What a feature becomes, marked, and what makes that doubtful."""
+    doubt = tag("span", f" {change.doubt}", class_="doubt") if change.doubt else None
+    return [tag("mark", change.after), doubt]
+
+
+def _whole(rows: Rows, top: TopRow) -> Markup:
+    """All features of a row, before and after, the changed ones marked."""
+    changed = {each.feature: each for each in changes_of(rows, top)}
+    lines = []
+    for name, value, holds in zip(rows["columns"], rows["before"][top["stored"]], rows["holds"], strict=True):
+        now = cell(value, holds)
+        lines.append((name, changed[name].before, _after(changed[name])) if name in changed else (name, now, now))
+    label = rows["labels"][top["stored"]]
+    return tag(
+        "details",
+        tag("summary", f"all {len(lines)} features"),
+        html_table(f"Row {label}, now and then", ["feature", "now", "then"], lines),
+    )
