@@ -19,7 +19,6 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.plots import (
     PALETTE,
-    decision,
     draw_convergence,
     draw_groups,
     draw_lines,
@@ -30,6 +29,7 @@ from tippingpoint.plots import (
     draw_weights,
     save_figure,
 )
+from tippingpoint.results.boundary import decision
 
 __all__ = ["quiet"]
 

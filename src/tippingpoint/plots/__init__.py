@@ -1,7 +1,6 @@
 """Pictures, drawn from plain numbers on an `Axes` given or made; nothing is shown, and no setting of matplotlib is changed."""
 
 from tippingpoint.plots.bars import draw_groups, draw_ranking, draw_split
-from tippingpoint.plots.boundaries import decision
 from tippingpoint.plots.canvas import PALETTE, save_figure
 from tippingpoint.plots.clouds import draw_sensitive, draw_weights
 from tippingpoint.plots.glance import draw_result
@@ -9,7 +8,6 @@ from tippingpoint.plots.lines import draw_convergence, draw_lines
 
 __all__ = [
     "PALETTE",
-    "decision",
     "draw_convergence",
     "draw_groups",
     "draw_lines",

@@ -40,9 +40,9 @@ LINKS: dict[str, Any] = {"colors": SHADE, "linewidths": 0.5, "alpha": 0.5, "zord
 """How samples look where they were, where they go, and on the way."""
 
 AREA = 22.0
-"""Square points of a marker of weight one, in a cloud of up to `CROWD` samples."""
+"""Square points of a marker of weight one, in a cloud of up to `FULL_SIZE_SAMPLES` samples."""
 
-CROWD = 300
+FULL_SIZE_SAMPLES = 300
 """Samples from which on markers shrink, their number times their area staying the same."""
 
 MANY = 5000
@@ -119,7 +119,7 @@ def draw_sensitive(
     if not len(goal):
         raise InputError("after has no points; give at least one.")
     ax = axes_on(ax)
-    unit = max(min(AREA, AREA * CROWD / len(goal)), SPECK)
+    unit = max(min(AREA, AREA * FULL_SIZE_SAMPLES / len(goal)), SPECK)
     area = unit * np.clip(weight, 0.0, CAP)
     clouds = [ax.scatter(origin[:, 0], origin[:, 1], s=unit, rasterized=len(goal) > MANY, label="as they were", **SHADOWS)]
     _join(ax, origin[own], goal, weight)

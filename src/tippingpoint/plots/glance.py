@@ -46,8 +46,8 @@ def draw_result(summary: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         ax.barh(k, end - start, 0.62, start, color=colour)
         if k:
             ax.plot([start, start], [k - 1, k], color=INK, linewidth=0.8)
-        told = level(end, loss) if not k else f"{'-' if end < start else '+'}{level(abs(end - start), loss)}"
-        ax.annotate(told, (max(start, end), k), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
+        text = level(end, loss) if not k else f"{'-' if end < start else '+'}{level(abs(end - start), loss)}"
+        ax.annotate(text, (max(start, end), k), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
     dash(ax, summary["risk"], f"threshold {level(summary['risk'], loss)}", upright=True)
     ax.set_yticks(range(len(steps)), [name for name, *_ in steps])
     ax.set_ylim(max(len(steps), BARS) - 0.4, -0.6)

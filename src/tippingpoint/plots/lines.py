@@ -21,7 +21,7 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X")
 STROKES = ("-", (0, (5, 2)), (0, (3, 1, 1, 1)))
 """Strokes, for more lines than there are colours."""
 
-FEW = 25
+MAX_MARKED_POINTS = 25
 """Points up to which each is marked."""
 
 ROW = 0.07
@@ -67,11 +67,11 @@ def draw_lines(
     for k, (name, (middle, low, high)) in enumerate(read.items()):
         if low is not None and high is not None:
             ax.fill_between(places, _finite(low), _finite(high), color=colour(k), alpha=0.18, linewidth=0.0)
-        _stroke(ax, places, middle, k, str(name), few=len(places) <= FEW)
+        _stroke(ax, places, middle, k, str(name), each_marked=len(places) <= MAX_MARKED_POINTS)
         if name in below:
             label = "certified lower bound" if name == list(below)[-1] else None
             ax.plot(places, _finite(below[name]), color=colour(k), linestyle=":", linewidth=1.6, label=label)
-    ax.update_datalim([(float(place), 0.0) for place in places], updatey=False)  # gaps are part of what was asked
+    ax.update_datalim([(float(place), 0.0) for place in places], updatey=False)  # gaps are part of the curve
     ax.autoscale_view()
     ax.set(xlabel=xlabel, ylabel=ylabel)
     if len(read) > 1 or below:
@@ -106,9 +106,9 @@ def draw_convergence(
     ax = axes_on(ax)
     from matplotlib.ticker import MaxNLocator  # after it was seen that there is a matplotlib
 
-    few = max(map(len, read.values())) <= FEW
+    each_marked = max(map(len, read.values())) <= MAX_MARKED_POINTS
     for k, (name, values) in enumerate(read.items()):
-        _stroke(ax, np.arange(1.0, len(values) + 1.0), values, k, str(name), few=few)
+        _stroke(ax, np.arange(1.0, len(values) + 1.0), values, k, str(name), each_marked=each_marked)
     if threshold is not None:
         dash(ax, threshold, f"threshold {number(threshold)}")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -118,12 +118,12 @@ def draw_convergence(
     return ax
 
 
-def _stroke(ax: Axes, at: FloatArray, values: FloatArray, k: int, name: str, *, few: bool) -> None:
+def _stroke(ax: Axes, at: FloatArray, values: FloatArray, k: int, name: str, *, each_marked: bool) -> None:
     """One line; of many points only those are marked that have no neighbour to be joined to."""
     shown = _finite(values)
     known = np.isfinite(shown)
     joined = np.append(False, known[:-1]) | np.append(known[1:], False)
-    marked = known if few else known & ~joined
+    marked = known if each_marked else known & ~joined
     ax.plot(
         at,
         shown,
@@ -136,7 +136,7 @@ def _stroke(ax: Axes, at: FloatArray, values: FloatArray, k: int, name: str, *, 
         label=name,
     )
     infinite = np.isposinf(values)
-    if not few:
+    if not each_marked:
         infinite[1:] &= ~infinite[:-1]
     for place in at[infinite]:
         ax.text(place, 0.98 - ROW * k, "∞", color=colour(k), transform=ax.get_xaxis_transform(), ha="center", va="top")

@@ -1,6 +1,6 @@
 """What a fresh result can still be asked: Q* itself, the bootstrap, and where samples are and go.
 
-Drawing is `show`'s, which knows numbers only; this is where columns, categories and the user's model become numbers.
+`tippingpoint.plots` draws, and knows numbers only; this is where columns, categories and the user's model become numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from tippingpoint.data.columns import Column, encode
 from tippingpoint.data.frames import build_frame, read_vector
 from tippingpoint.errors import InputError, TippingPointError, UnsupportedError, listed
 from tippingpoint.foreign import why
-from tippingpoint.plots import decision, draw_sensitive
+from tippingpoint.plots import draw_sensitive
+from tippingpoint.results.boundary import decision
 from tippingpoint.results.origin import Origin
 
 if TYPE_CHECKING:

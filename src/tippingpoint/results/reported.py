@@ -113,8 +113,8 @@ class Reported(ABC):
         command: str | None = None,
     ) -> dict[str, Any]:
         """Everything that a report says, as one plain dictionary; arguments as in `report`."""
+        from tippingpoint.report.dates import read_date
         from tippingpoint.report.material import Request
-        from tippingpoint.report.sections.manifest import read_date
         from tippingpoint.report.summary import summarise
 
         for name, value in (("model", model), ("data", data), ("title", title), ("command", command)):

@@ -71,8 +71,8 @@ class RowsSection(Section[RowsPart]):
             ]
             body.append((row, f"{counts}{moved}", *numbers, [*words, _whole(rows, top)] if top["changes"] else STAYS))
         stored = (
-            f"Features of {len(rows['labels'])} of {rows['of']:,} rows are stored in this page for display; all rows enter every"
-            " number."
+            f"Features of {len(rows['labels'])} of {rows['of']:,} rows are stored in this page for display; all rows enter"
+            " every number."
         )
         shown = html_table(CAPTION, HEAD, body, class_="rows") if body else tag("p", NO_ROW, class_="quiet")
         return [

@@ -28,21 +28,21 @@ def decision(model: Any) -> Callable[[Any], FloatArray]:
         return lambda data: _single(np.asarray(data, dtype=float) @ np.asarray(model[0], dtype=float).T + model[1])
     for name, read in (("decision_function", _single), ("predict_proba", _single), ("predict", _sided(classes))):
         if hasattr(model, name):
-            return _asked(getattr(model, name), read)
+            return _composed(getattr(model, name), read)
     if not callable(model):
         raise InputError(
             f"model is a {type(model).__name__}; give one with decision_function, predict_proba or predict, or a function."
         )
-    return _asked(_of_arrays(model) if _is_module(model) else model, _single)
+    return _composed(_of_arrays(model) if _is_module(model) else model, _single)
 
 
-def _asked(method: Callable[[Any], Any], read: Callable[[Any], FloatArray]) -> Callable[[Any], FloatArray]:
+def _composed(method: Callable[[Any], Any], read: Callable[[Any], FloatArray]) -> Callable[[Any], FloatArray]:
     return lambda data: read(method(data))
 
 
-def _single(said: Any) -> FloatArray:
+def _single(outputs: Any) -> FloatArray:
     """One number a row; of two, how far the second is ahead."""
-    scores = np.asarray(said, dtype=float)
+    scores = np.asarray(outputs, dtype=float)
     if scores.ndim == 2 and scores.shape[1] == 2:
         return np.asarray(scores[:, 1] - scores[:, 0])
     if scores.ndim == 2 and scores.shape[1] > 2:
@@ -53,8 +53,8 @@ def _single(said: Any) -> FloatArray:
 
 
 def _sided(classes: Any) -> Callable[[Any], FloatArray]:
-    def read(said: Any) -> FloatArray:
-        labels = np.asarray(said)
+    def read(outputs: Any) -> FloatArray:
+        labels = np.asarray(outputs)
         known = np.unique(labels) if classes is None else np.asarray(classes)
         if len(known) > 2:
             raise UnsupportedError(
