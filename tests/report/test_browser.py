@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from browser import Browser
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tippingpoint as tp
+from browser import Browser
+from dials import AGREE, SLIDE, agrees, browser, number, quiet, run, setting_of, tried
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.divergences import divergence_named
 from tippingpoint.core.dual import solve
@@ -25,110 +25,9 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import sensitive_distribution
 from tippingpoint.datasets import breast_cancer
 from tippingpoint.report.embedding import embed
-from tippingpoint.results.stability import StabilityResult
 from tippingpoint.visible import visible
 
-NUMBERS = ("value", "moved_share", "root_mean_square_move", "effective_share", "nats")
-AGREE = 1e-6
-
-READ = """
-const read = (id) => ({ ...document.getElementById(`live-${id}`).dataset });
-const told = () => ({ value: read("value"), excess: read("excess"), cost: read("cost"),
-  moved_share: read("moved_share").value, root_mean_square_move: read("root_mean_square_move").value,
-  effective_share: read("effective_share").value, nats: read("nats").value,
-  rows: [...document.querySelectorAll("#rows-shown tr[data-weight]")].map((row) => [row.cells[0].innerText,
-    row.dataset.weight]),
-  words: document.getElementById("live-words").textContent, complaint: document.getElementById("complaint").textContent });
-const settled = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
-"""
-
-TRY = """
-const put = (id, value) => { const input = document.getElementById(id); input.value = value; return input; };
-const all = [];
-for (const [risk, theta1, theta2, divergence] of arguments[0]) {
-  put("theta1", theta1);
-  put("theta2", theta2).dispatchEvent(new Event("change"));
-  const choice = document.querySelector(`[name=divergence][value=${divergence}]`);
-  choice.checked = true;
-  choice.dispatchEvent(new Event("change"));
-  put("risk", risk).dispatchEvent(new Event("change"));
-  await settled();
-  all.push(told());
-}
-return all;
-"""
-
-SLIDE = """
-const input = document.getElementById(arguments[0]);
-input.value = arguments[1];
-input.dispatchEvent(new Event("input"));
-await settled();
-return told();
-"""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    opened = Browser(tmp_path_factory.mktemp("chromium"))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(autouse=True)
-def quiet(browser: Browser) -> Iterator[None]:
-    """Every page that a test opens says nothing on the console, and asks the network for nothing."""
-    browser.complaints()
-    yield
-    assert browser.complaints() == []
-
-
-def said(browser: Browser, script: str = "return told();", *arguments: Any) -> Any:
-    """What a script returns that can read the page's numbers, and wait for them."""
-    return browser.run(f"{READ}return (async (arguments) => {{{script}}})(arguments);", *arguments)
-
-
-def tried(browser: Browser, risks: Sequence[float], settings: Sequence[tuple[float, float, str]], scale: float = 1.0) -> Any:
-    """What the page says once its controls are set, for each of several settings."""
-    written = [
-        [repr(float(risk) * scale), *("∞" if math.isinf(price) else repr(price) for price in (theta1, theta2)), divergence]
-        for risk in risks
-        for theta1, theta2, divergence in settings
-    ]
-    answers = said(browser, TRY, written)
-    for told, (risk, *others) in zip(answers, written, strict=True):
-        assert told["complaint"] == ""
-        assert number(told["value"]["risk"]) == pytest.approx(float(risk) / scale)
-        assert [told["value"][name].replace("Infinity", "∞") for name in ("theta1", "theta2", "divergence")] == [
-            other.removesuffix(".0") for other in others
-        ]
-    return answers
-
-
-def number(text: str) -> float:
-    return float(text.replace("Infinity", "inf"))
-
-
-def agrees(told: dict[str, Any], result: StabilityResult) -> None:
-    assert told["value"]["status"] == result.status
-    if result.status == "unreachable":
-        assert told["value"]["value"] == "Infinity"
-        assert "Out of reach" in told["words"]
-        return
-    for name in NUMBERS:
-        assert number(told[name]["value"] if name == "value" else told[name]) == pytest.approx(
-            getattr(result, name), rel=AGREE, abs=AGREE
-        ), name
-    for bar in ("excess", "cost"):
-        for page, name in (("moving", "corruption"), ("reweighting", "reweighting")):
-            assert number(told[bar][page]) == pytest.approx(getattr(result, f"{name}_{bar}"), rel=AGREE, abs=AGREE), (bar, name)
-    value, lower = number(told["value"]["value"]), number(told["value"]["lower"])
-    assert value * (1.0 - 1e-9) <= lower <= value
-
-
-def asked(told: dict[str, Any]) -> dict[str, Any]:
-    """The setting that the page says it answers."""
-    value = told["value"]
-    return {name: number(value[name]) for name in ("risk", "theta1", "theta2")} | {"divergence": value["divergence"]}
+__all__ = ["browser", "quiet"]
 
 
 def demo(loss: str) -> Profile:
@@ -153,10 +52,10 @@ def test_the_demo_moves_with_its_controls(browser: Browser, tmp_path: Path, loss
     profile = demo(loss)
     result = profile.stability(risk, theta1=1.0, theta2=0.25)
     browser.open(result.report(tmp_path / "demo.html"))
-    agrees(said(browser), result)
+    agrees(run(browser), result)
     scale = 100.0 if loss == "zero_one" else 1.0
     for told in tried(browser, (risk, further, 0.01), SETTINGS, scale):
-        agrees(told, profile.stability(**asked(told)))
+        agrees(told, profile.stability(**setting_of(told)))
 
 
 def test_sliders_the_reset_and_the_rows(browser: Browser, tmp_path: Path) -> None:
@@ -170,10 +69,10 @@ def test_sliders_the_reset_and_the_rows(browser: Browser, tmp_path: Path) -> Non
         ("mix-slider", 650),
         ("risk-slider", 0),
     ):
-        told = said(browser, SLIDE, slider, place)
-        agrees(told, profile.stability(**asked(told)))
+        told = run(browser, SLIDE, slider, place)
+        agrees(told, profile.stability(**setting_of(told)))
     browser.run("document.getElementById('reset').click()")
-    told = said(browser)
+    told = run(browser)
     agrees(told, result)
     weights = dict(zip(map(str, result.sensitive["row"]), result.sensitive["weight"], strict=True))
     assert len(told["rows"]) == 10
@@ -182,7 +81,7 @@ def test_sliders_the_reset_and_the_rows(browser: Browser, tmp_path: Path) -> Non
     top = result.report_summary()["rows"]
     assert [row for row, _ in told["rows"]] == [top["labels"][each["stored"]] for each in top["top"]]
     price = "const price = document.getElementById('theta1'); price.value = 'cheap'; price.dispatchEvent(new Event('change'));"
-    assert "positive number" in said(browser, f"{price} return told();")["complaint"]
+    assert "positive number" in run(browser, f"{price} return shown();")["complaint"]
 
 
 def regression() -> tuple[Any, Any, Any, Any]:
@@ -204,7 +103,7 @@ def test_every_loss_of_a_linear_score_has_its_closed_form(browser: Browser, tmp_
     assert summary["live"]["profile"]["kind"] == "line"
     browser.open(result.report(tmp_path / "loss.html"))
     for told in tried(browser, (1.5 * profile.risk, 3.0 * profile.risk), SETTINGS[:6]):
-        agrees(told, profile.stability(**asked(told)))
+        agrees(told, profile.stability(**setting_of(told)))
 
 
 def test_a_table_is_settled_and_its_limits_are_the_same(browser: Browser, tmp_path: Path) -> None:
@@ -218,7 +117,7 @@ def test_a_table_is_settled_and_its_limits_are_the_same(browser: Browser, tmp_pa
     browser.open(result.report(tmp_path / "table.html"))
     largest = max(loss for _, _, loss, _ in lines)
     for told in tried(browser, (0.05, 1.0, 2.5, largest, largest + 1.0), SETTINGS):
-        agrees(told, profile.stability(**asked(told)))
+        agrees(told, profile.stability(**setting_of(told)))
 
 
 def test_a_ladder_agrees_with_its_twin_and_bounds_the_truth(browser: Browser, tmp_path: Path) -> None:
@@ -231,11 +130,11 @@ def test_a_ladder_agrees_with_its_twin_and_bounds_the_truth(browser: Browser, tm
     assert embedded is not None
     assert not embedded.exact
     browser.open(result.report(tmp_path / "ladder.html"))
-    own = said(browser)
+    own = run(browser)
     assert number(own["value"]["value"]) == pytest.approx(result.value, rel=1e-6)
     assert f"at most {embedded.places} places a row" in browser.run("return document.getElementById('live').textContent")
     for told in tried(browser, (1.2 * profile.risk, 2.0 * profile.risk), SETTINGS):
-        setting = asked(told)
+        setting = setting_of(told)
         held = {**setting, "divergence": divergence_named(setting["divergence"])}
         problem = Problem(embedded.responses, profile.base, **held)
         twin, value = sensitive_distribution(problem, solve(problem)), number(told["value"]["value"])
@@ -316,9 +215,9 @@ def test_a_model_of_american_incomes(browser: Browser, tmp_path: Path) -> None:
     page = result.report(tmp_path / "acs.html", model="Logistic regression", data="ACS income, Delaware 2018")
     assert page.stat().st_size < 2_000_000
     browser.open(page)
-    agrees(said(browser), result)
+    agrees(run(browser), result)
     for told in tried(browser, (0.3, 0.75), SETTINGS, 100.0):
-        agrees(told, profile.stability(**asked(told)))
+        agrees(told, profile.stability(**setting_of(told)))
 
 
 CHARTS = "return [...document.querySelectorAll('main svg')].map((picture) => picture.getAttribute('aria-label'))"
@@ -365,7 +264,7 @@ def test_no_chart_is_there_twice_and_those_that_are_follow_the_setting(browser: 
     assert len(set(labels)) == len(labels)
     assert {"Stability over thresholds", "Stability along the dial"} <= set(labels)
     still = browser.run("return document.getElementById('live-curve').innerHTML")
-    said(browser, SLIDE, "mix-slider", 650)
+    run(browser, SLIDE, "mix-slider", 650)
     drawn = "return new Promise((done) => { const look = () => document.documentElement.dataset.drawn === 'anew' ? done(1) : "
     browser.run(drawn + "setTimeout(look, 20); look(); })")
     moved = browser.run(CHARTS)
