@@ -143,6 +143,33 @@ def test_a_ladder_agrees_with_its_twin_and_bounds_the_truth(browser: Browser, tm
         assert value >= profile.stability(**setting).value * (1.0 - 1e-9)
 
 
+def test_a_cap_on_weights_is_shown_as_computed_beforehand(browser: Browser, tmp_path: Path) -> None:
+    profile = demo("zero_one")
+    result = profile.stability(0.25, theta1=1.0, theta2=0.25, divergence="cvar:0.2")
+    browser.open(result.report(tmp_path / "cap.html"))
+    agrees(run(browser), result)
+    for slider, place in (("risk-slider", 700), ("risk-slider", 100), ("mix-slider", 300), ("mix-slider", 1000)):
+        told = run(browser, SLIDE, slider, place)
+        agrees(told, profile.stability(**setting_of(told)))
+    free = run(browser, SLIDE, "risk-slider", 60)
+    assert free["value"]["status"] == "already"
+    assert "nothing needs to be paid" in free["words"]
+
+
+class Dearer(tp.KL):
+    """A divergence of a user's own, under the name of another one."""
+
+    def phi(self, weights: Any) -> Any:
+        return super().phi(weights) + 0.1 * (weights != 1.0)
+
+
+def test_a_divergence_that_is_not_registered_is_not_taken_for_another(tmp_path: Path) -> None:
+    live = demo("zero_one").stability(0.25, theta1=1.0, theta2=0.25, divergence=Dearer()).report_summary()["live"]
+    assert live["served"] is False
+    assert [choice["name"] for choice in live["divergences"]] == ["chi2"]
+    assert live["precomputed"]["title"] == "KL divergence"
+
+
 def test_names_are_text_whatever_they_hold(browser: Browser, tmp_path: Path) -> None:
     model, x, y, _ = regression()
     names = [

@@ -120,10 +120,14 @@ def prices(budget: float, mix: float) -> tuple[float, float]:
 
 
 def page_divergences(own: Divergence) -> list[Divergence]:
-    """The divergences that a page computes with: all that are registered and say how, with that of the question."""
+    """The divergences that a page computes with: all that are registered and say how, with that of the question.
+
+    One of the user's own may bear the name of another; a page that knows divergences by name then leaves the other out.
+    """
     plain = [kind() for kind in DIVERGENCES.values() if not kind.parameter]
     registered = DIVERGENCES.get(own.name) is type(own)
-    every = plain if own in plain or not registered else [*plain, own]
+    every = [own if registered and each.label == own.label else each for each in plain if registered or each.label != own.label]
+    every += [own] if registered and own.parameter else []
     return [each for each in every if each.browser() is not None]
 
 

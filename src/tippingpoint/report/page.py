@@ -25,7 +25,7 @@ ICON = "data:,"
 
 def render_page(summary: Mapping[str, Any]) -> str:
     """The summary as a page."""
-    scripts = [_formulas(summary), *(_asset(name) for name in SCRIPTS)]
+    scripts = [_shared(), _formulas(summary), *(_asset(name) for name in SCRIPTS)]
     script = Markup('"use strict";\n(() => {\n' + "".join(scripts) + "})();\n")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     # Only this very script may run, and nothing may be fetched: what a name or a cell holds can do no harm.
@@ -68,6 +68,11 @@ def _header(summary: Mapping[str, Any]) -> Markup:
         tag("h1", summary["title"]),
         tag("dl", given, class_="about"),
     )
+
+
+def _shared() -> str:
+    """Words and numbers that the script shares with the sections, written there."""
+    return f"const SHARED = {island({section.name: section.script for section in SECTIONS if section.script})};\n"
 
 
 def _formulas(summary: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, cast
 
 from tippingpoint.report.elements import Markup, tag
@@ -27,6 +28,9 @@ class Section(ABC, Generic[Part]):
 
     needs_scripts: ClassVar[bool] = False
     """Whether the section is hidden until a script of the page shows it."""
+
+    script: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Words and numbers that the page's script shares with the section, by name."""
 
     @abstractmethod
     def compute(self, material: Material) -> Part:

@@ -40,6 +40,7 @@ class Desk {
     this.scale = live.percent ? 100 : 1;
     this.still = FOLLOWING.map((id) => [document.getElementById(id), [...document.getElementById(id).childNodes]]);
     this.rows = ["rows-shown", "rows-note"].map((id) => [document.getElementById(id), [...document.getElementById(id).childNodes]]);
+    this.counts = document.getElementById("rows-note").textContent;
     this.names = Object.fromEntries(live.divergences.map(({ name, title }) => [name, title]));
     if (live.precomputed) this.names[live.setting.divergence] = live.precomputed.title;
     this.input = Object.fromEntries(["risk", "theta1", "theta2", "risk-slider", "mix-slider"].map((id) => [id, document.getElementById(id)]));
@@ -185,7 +186,7 @@ class Desk {
     splitInWords("cost", found.corruption_cost, found.reweighting_cost, (value) => plainNumber(value));
     showBadge(document.getElementById("live-standing"), this.standing(found));
     if (this.beforehand()) for (const [place, nodes] of this.rows) place.replaceChildren(...nodes);
-    else showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.held, this.responses, this.base, found, this.form);
+    else showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.counts, this.held, this.responses, this.base, found, this.form);
     clearTimeout(this.later);
     if (this.beforehand() || this.atHome()) {
       for (const [place, nodes] of this.still) place.replaceChildren(...nodes);
@@ -213,7 +214,9 @@ class Desk {
       theta2: found.theta2, divergence: found.divergence });
     const { what } = this.live, [now, then] = [this.form(found.current), this.form(found.risk)];
     document.getElementById("live-words").textContent = {
-      already: `The ${what} is ${now} now, at or above ${then}: nothing has to change.`,
+      already: found.current >= found.risk
+        ? `The ${what} is ${now} now, at or above ${then}: nothing has to change.`
+        : `The ${what} is ${now} now, and the threshold is ${then}: nothing needs to be paid to get there.`,
       unreachable: `Out of reach: no change that is allowed here raises the ${what} to ${then}. The largest is ${this.form(found.largest)}.`,
       largest: `To raise the ${what} from ${now} to ${then}, the largest there is.`,
       attained: `is the price of raising the ${what} from ${now} to ${then}.`,
@@ -228,7 +231,7 @@ class Desk {
     const { live, setting, budget, base, responses } = this;
     const steps = Array.from({ length: ALONG }, (_, k) => k / (ALONG - 1));
     const low = found.current;
-    const top = Number.isFinite(found.largest) ? low + 0.98 * (found.largest - low) : Math.max(live.risks[1], setting.risk);
+    const top = Number.isFinite(found.largest) ? low + SHARED.curves.reach * (found.largest - low) : Math.max(live.risks[1], setting.risk);
     const tasks = [
       ...steps.map((step) => ["curve", low + step * (top - low), { ...setting, risk: low + step * (top - low) }]),
       ...steps.map((step) => ["dial", step, { ...setting, theta1: step > 0 ? 1 / (budget * step) : Infinity,
@@ -244,9 +247,9 @@ class Desk {
         return;
       }
       lineChart(document.getElementById("live-curve"), points.curve, [found.risk, found.value],
-        { label: "Stability over thresholds", form: this.form, axis: `threshold (${live.what})` });
+        { label: SHARED.curves.thresholds, form: this.form, axis: `threshold (${live.what})` });
       lineChart(document.getElementById("live-dial"), points.dial, [this.mix, found.value],
-        { label: "Stability along the dial", ends: [aloneInWords("reweighting", 1 / budget), aloneInWords("moving", 1 / budget)], axis: "what is cheap" });
+        { label: SHARED.curves.mixes, ends: [aloneInWords("reweighting", 1 / budget), aloneInWords("moving", 1 / budget)], axis: SHARED.curves.axis });
       document.documentElement.dataset.drawn = "anew";
     };
     next();

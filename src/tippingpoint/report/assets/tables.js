@@ -1,10 +1,6 @@
 // The rows that add most to the risk at the setting chosen, of those whose features the page holds.
 
-const MAX_SHOWN = 10;
-const MAX_NAMED = 4;
-const WHOLE_ROUND_OFF = 1e-6;
-const DIGITS = 4;
-const FURTHER_DIGITS = 2;
+const { shown: MAX_SHOWN, named: MAX_NAMED, roundOff: WHOLE_ROUND_OFF, digits: DIGITS, further: FURTHER_DIGITS } = SHARED.rows;
 
 // What every sample adds to the risk: p (w·loss then - loss now).
 function additions(base, losses, found) {
@@ -95,13 +91,13 @@ function changesOf(held, k, { cells, exact }) {
     const then = texts.has(j) ? afterCell(texts.get(j)) : [now];
     body.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, now), element("td", {}, ...then)));
   });
-  const head = element("tr", {}, ...["feature", "now", "then"].map((name) => element("th", { scope: "col" }, name)));
+  const head = element("tr", {}, ...SHARED.rows.whole.map((name) => element("th", { scope: "col" }, name)));
   const table = element("table", {}, element("caption", {}, `Row ${held.labels[k]}, now and then`), element("thead", {}, head), body);
   made.append(element("details", {}, element("summary", {}, `all ${held.columns.length} features`), table));
   return made;
 }
 
-function showRows(place, note, held, responses, base, found, form) {
+function showRows(place, note, counts, held, responses, base, found, form) {
   const adds = additions(base, responses.losses, found);
   const rise = adds.reduce((sum, each) => sum + each, 0);
   const stored = held.positions.map((i, k) => [adds[i], k]).filter(([each]) => each > 1e-12 * Math.abs(rise));
@@ -110,7 +106,6 @@ function showRows(place, note, held, responses, base, found, form) {
   const positions = new Set(held.positions);
   let missed = 0;
   adds.forEach((each, i) => { if (!positions.has(i) && each > bar * (1 + 1e-9) && each > 0) missed++; });
-  const counts = `Features of ${held.labels.length} of ${held.of.toLocaleString("en")} rows are stored in this page for display; all rows enter every number.`;
   note.textContent = missed && found.status !== "already"
     ? `${counts} At this setting ${missed.toLocaleString("en")} other rows add more than the last one shown.` : counts;
   const rows = stored.slice(0, MAX_SHOWN).map(([each, k]) => {
@@ -127,7 +122,7 @@ function showRows(place, note, held, responses, base, found, form) {
       element("td", { class: "number" }, `${form(responses.losses[i])} → ${form(responses.losses[i] + side.response.lift[i])}`),
       element("td", { class: "number" }, plainNumber(side.response.cost[i], 3)),
       element("td", { class: "number" }, percentage(each / rise)),
-      element("td", {}, changed.cells.length || !changed.exact ? changesOf(held, k, changed) : "stays as it is"),
+      element("td", {}, changed.cells.length || !changed.exact ? changesOf(held, k, changed) : SHARED.rows.stays),
     );
     return row;
   });
@@ -135,10 +130,9 @@ function showRows(place, note, held, responses, base, found, form) {
     place.replaceChildren(element("p", { class: "quiet" }, "No row has to change, or none can change enough, at this setting."));
     return;
   }
-  const names = ["row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes most"];
   const numbers = new Set([1, 2, 3, 4]);
-  const head = names.map((name, k) => element("th", numbers.has(k) ? { scope: "col", class: "number" } : { scope: "col" }, name));
-  const caption = "The rows that add most to the risk";
+  const head = SHARED.rows.head.map((name, k) => element("th", numbers.has(k) ? { scope: "col", class: "number" } : { scope: "col" }, name));
+  const { caption } = SHARED.rows;
   const table = element("table", { class: "rows" }, element("caption", {}, caption),
     element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
   place.replaceChildren(element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table));

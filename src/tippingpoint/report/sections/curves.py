@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypedDict
 
 from tippingpoint.report.badges import badge
@@ -11,7 +12,7 @@ from tippingpoint.report.charts import line_chart
 from tippingpoint.report.elements import tag
 from tippingpoint.report.markdown_text import table
 from tippingpoint.report.material import Material
-from tippingpoint.report.other_settings import Dial, Sweep, over_mixes, over_thresholds
+from tippingpoint.report.other_settings import REACH_SHARE, Dial, Sweep, over_mixes, over_thresholds
 from tippingpoint.report.section import Section, figure
 from tippingpoint.report.wording import KNOWN, alone, risk_form
 from tippingpoint.text import number, percent, risk_name
@@ -25,6 +26,10 @@ MIXES = (
     "The threshold of the setting, when moving gets cheaper and reweighting dearer, from left to right: the prices at the ends"
     " are not those of the setting."
 )
+
+THRESHOLDS_TITLE, MIXES_TITLE = "Stability over thresholds", "Stability along the dial"
+
+MIXES_AXIS = "what is cheap"
 
 LISTED_EVERY = 2
 """Every so many settings of a curve are listed in Markdown."""
@@ -54,6 +59,7 @@ class Curves(Section[CurvesPart]):
 
     name = "curves"
     title = "Other thresholds, other kinds of change"
+    script = MappingProxyType({"thresholds": THRESHOLDS_TITLE, "mixes": MIXES_TITLE, "axis": MIXES_AXIS, "reach": REACH_SHARE})
 
     def compute(self, material: Material) -> CurvesPart:
         curve, tradeoff = over_thresholds(material.problem), over_mixes(material.problem)
@@ -66,8 +72,8 @@ class Curves(Section[CurvesPart]):
         curve, tradeoff = part["curve"], part["tradeoff"]
         axis, price = f"threshold ({risk_name(result['loss'])})", 1.0 / tradeoff["budget"]
         ends = alone("reweighting", price), alone("moving", price)
-        over = line_chart(curve, result["risk"], axis, "Stability over thresholds", risk_form(result))
-        along = line_chart(tradeoff, tradeoff["own"], "what is cheap", "Stability along the dial", percent, ends)
+        over = line_chart(curve, result["risk"], axis, THRESHOLDS_TITLE, risk_form(result))
+        along = line_chart(tradeoff, tradeoff["own"], MIXES_AXIS, MIXES_TITLE, percent, ends)
         return [
             tag(
                 "div",

@@ -97,7 +97,7 @@ def _live(material: Material, embedded: Embedded) -> Live:
     risks, most = thresholds(problem), material.evidence.loss_range[1]
     budget, mix = dial(result["theta1"], result["theta2"])
     choices: list[Choice] = [{"name": each.label, "title": each.title} for each in page_divergences(problem.divergence)]
-    served = any(choice["name"] == result["divergence"] for choice in choices)
+    served = any(choice["name"] == problem.divergence.label for choice in choices)
     return {
         "profile": embedded.held,
         "base": pack(material.evidence.base),

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypedDict
 
-from tippingpoint.report.changes import Change, cell, changes_of, largest_changes
+from tippingpoint.report.changes import (
+    DIGITS,
+    FURTHER_DIGITS,
+    MAX_NAMED,
+    WHOLE_ROUND_OFF,
+    Change,
+    cell,
+    changes_of,
+    largest_changes,
+)
 from tippingpoint.report.elements import Markup, tag
 from tippingpoint.report.elements import table as html_table
 from tippingpoint.report.markdown_text import table, text
@@ -13,7 +23,7 @@ from tippingpoint.report.material import Material
 from tippingpoint.report.moves import implausible
 from tippingpoint.report.other_settings import distributions_nearby
 from tippingpoint.report.section import Section, lead
-from tippingpoint.report.sheet import Rows, TopRow, sheet_of_rows
+from tippingpoint.report.sheet import MAX_SHOWN, Rows, TopRow, sheet_of_rows
 from tippingpoint.report.wording import risk_form
 from tippingpoint.text import number, percent
 
@@ -22,6 +32,9 @@ LEAD = "Real rows of your data: how much more often each would have to count, an
 CAPTION = "The rows that add most to the risk"
 
 HEAD = ("row", "counts", "loss now → then", "cost of moving", "of the rise", "what changes most")
+
+WHOLE_HEAD = ("feature", "now", "then")
+"""Of all features of a row."""
 
 NO_ROW = "No row has to change."
 
@@ -51,6 +64,19 @@ class RowsSection(Section[RowsPart]):
 
     name = "rows"
     title = "The most sensitive rows"
+    script = MappingProxyType(
+        {
+            "caption": CAPTION,
+            "head": HEAD,
+            "whole": WHOLE_HEAD,
+            "stays": STAYS,
+            "shown": MAX_SHOWN,
+            "named": MAX_NAMED,
+            "digits": DIGITS,
+            "further": FURTHER_DIGITS,
+            "roundOff": WHOLE_ROUND_OFF,
+        }
+    )
 
     def compute(self, material: Material) -> RowsPart:
         evidence, places = material.evidence, material.places
@@ -144,5 +170,5 @@ def _whole(rows: Rows, top: TopRow) -> Markup:
     return tag(
         "details",
         tag("summary", f"all {len(lines)} features"),
-        html_table(f"Row {label}, now and then", ["feature", "now", "then"], lines),
+        html_table(f"Row {label}, now and then", WHOLE_HEAD, lines),
     )
