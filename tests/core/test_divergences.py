@@ -116,6 +116,24 @@ def test_concentrating_is_the_limit_of_ever_larger_values(divergence: Divergence
     assert divergence.largest_mean(values, base) == pytest.approx(float(base @ (far.weights * values)), rel=1e-4)
 
 
+@pytest.mark.parametrize("divergence", [KL(), ChiSquare()], ids=lambda d: d.label)
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_newtons_method_balances_weights_as_the_closed_forms_do(divergence: Divergence, scale: float) -> None:
+    rng = np.random.default_rng(5)
+    values, base = -np.abs(rng.normal(size=50)) * scale, rng.dirichlet(np.ones(50))
+    values[0] = 0.0
+    alpha = Divergence.alpha(divergence, values, base)
+    assert alpha == pytest.approx(divergence.alpha(values, base), rel=1e-9)
+    assert base @ divergence.weights(values + alpha) == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("cost", [1e-6, 0.1, 3.0])
+def test_what_can_be_left_out_for_a_cost_has_that_cost(cost: float) -> None:
+    assert KL().left_out(cost) == pytest.approx(-np.expm1(-cost), rel=1e-6)
+    assert ChiSquare().left_out(cost) == pytest.approx(cost / (1.0 + cost), rel=1e-6)
+    assert CVaR(0.25).left_out(cost) == pytest.approx(0.75)
+
+
 @pytest.mark.parametrize("name", ["renyi", "cvar", "kl:0.2", "cvar:many", "cvar:0", "cvar:1.5", 7])
 def test_a_divergence_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(InputError):

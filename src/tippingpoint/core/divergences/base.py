@@ -29,8 +29,8 @@ FENCHEL_BELOW = 1.0
 RELATIVE_TIE = 1e-12
 """Losses this close, relative to the largest, count as equally large when all the mass goes to the largest."""
 
-MAX_STEPS = 200
-"""Of Newton's method, halved where it leaves its bracket, and of bisections: more than a double has digits."""
+MAX_HALVINGS = 2200
+"""Cap on the steps of a search for a root: halving the largest double as often leaves less than the smallest."""
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,17 @@ class Divergence(ABC):
     def alpha(self, values: FloatArray, base: FloatArray) -> float:
         """The `α` for which the weights of the scores `values + α` average one under `base`: by Newton's method, bracketed."""
         low, high = -float(values.max()), -float(values.min())
-        alpha = min(max(-total(base, values), low), high)
-        for _ in range(MAX_STEPS):
+        alpha, length = min(max(-total(base, values), low), high), high - low
+        for _ in range(MAX_HALVINGS):
             with np.errstate(all="ignore"):  # beyond the scores that have weights, a mean is infinite or none
                 mean, slope = total(base, self.changes(values + alpha)), total(base, self.stiffness(values + alpha))
                 step = float(alpha - np.divide(mean, slope))
             low, high = (alpha, high) if mean <= 0.0 else (low, alpha)
-            after = step if low < step < high else 0.5 * (low + high)
-            if mean == 0.0 or abs(after - alpha) <= np.finfo(float).eps * abs(alpha):
+            # Far from the root Newton's steps may creep; they must halve each time, or the bracket is halved.
+            fast = low < step < high and abs(step - alpha) <= 0.5 * length
+            after = step if fast else 0.5 * (low + high)
+            length = abs(after - alpha)
+            if mean == 0.0 or length <= np.finfo(float).eps * abs(alpha):
                 break
             alpha = after
         return alpha
@@ -136,7 +139,7 @@ class Divergence(ABC):
     def left_out(self, cost: float) -> float:
         """The share `u` of the rows that can be left out for a cost, the others counting alike: `(1-u)·φ(1/(1-u)) + u·φ(0)`."""
         share, beyond = 0.0, 1.0
-        for _ in range(MAX_STEPS):
+        for _ in range(MAX_HALVINGS):
             middle = 0.5 * (share + beyond)
             if not share < middle < beyond:
                 break

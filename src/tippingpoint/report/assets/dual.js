@@ -4,6 +4,7 @@
 const TOLERANCE = 1e-12;
 const ROUNDING = 1e-14;
 const EVALUATIONS = 300;
+const HALVINGS = 2200;
 const STRIDE = 1e3;
 const ASIDE = 2 ** -40;
 const BLOCK = 128;
@@ -35,15 +36,17 @@ function least(values) {
 // The α for which the weights of the scores values + α average one: Newton's method, bracketed.
 function balance(formula, values, base) {
   let low = -largest(values), high = -least(values);
-  let alpha = Math.min(Math.max(-total(base, values), low), high);
-  for (let k = 0; k < EVALUATIONS; k++) {
+  let alpha = Math.min(Math.max(-total(base, values), low), high), length = high - low;
+  for (let k = 0; k < HALVINGS; k++) {
     const scores = values.map((v) => v + alpha);
     const mean = total(base, scores.map(formula.changes));
     const step = alpha - mean / total(base, scores.map(formula.stiffness));
     if (mean <= 0) low = alpha;
     else high = alpha; // also where it is infinite, or none
-    const after = low < step && step < high ? step : 0.5 * (low + high);
-    if (mean === 0 || Math.abs(after - alpha) <= Number.EPSILON * Math.abs(alpha)) break;
+    const fast = low < step && step < high && Math.abs(step - alpha) <= 0.5 * length;
+    const after = fast ? step : 0.5 * (low + high);
+    length = Math.abs(after - alpha);
+    if (mean === 0 || length <= Number.EPSILON * Math.abs(alpha)) break;
     alpha = after;
   }
   return alpha;
