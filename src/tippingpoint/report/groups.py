@@ -37,7 +37,7 @@ MAX_OVERLAP = 0.7
 
 @dataclass(frozen=True)
 class Condition:
-    """A group of rows: what is said of them, and who they are."""
+    """A group of rows: the feature, the condition in words, and which rows fulfil it."""
 
     feature: str
     words: str

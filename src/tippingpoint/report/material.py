@@ -47,7 +47,7 @@ class Material:
     result
         Every number and word of the result.
     evidence
-        What it can still be asked.
+        What can still be computed of it.
     request
         What the user says beside it.
     """

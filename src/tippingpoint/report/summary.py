@@ -28,7 +28,7 @@ def summarise(result: Mapping[str, Any], evidence: Evidence, request: Request) -
     result
         Every number and word of the result.
     evidence
-        What it can still be asked.
+        What can still be computed of it.
     request
         What the user says beside it.
     """

@@ -1,4 +1,4 @@
-"""A result in MLflow: its numbers as metrics, what was asked as tags, the report as an artifact."""
+"""A result in MLflow: its numbers as metrics, its settings as tags, the report as an artifact."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METRICS = (
 """Numbers of a result that are logged; those that are not finite are tags, as not every store keeps them."""
 
 TAGS = ("loss", "divergence", "theta1", "theta2", "status", "exact", "interrupted", "lower_by")
-"""What was asked, and what certifies the answer."""
+"""The settings, and what certifies the result."""
 
 
 def log(summary: Mapping[str, Any], write: Callable[[Path], object] | None, prefix: str) -> str:

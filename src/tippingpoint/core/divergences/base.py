@@ -98,7 +98,8 @@ class Divergence(ABC):
         """The same formulas for the page of a report, as a JavaScript object; None where a page is to show what is precomputed.
 
         `phi(w)`, `conjugate(s)`, `centred(s)`, `changes(s)` and `stiffness(s)` of one number each, as the methods here; where
-        it has them, also `alpha(values, base)`, a `tilt(values, base, theta)` of its own, and `crowding(share)`.
+        it has them, also `alpha(values, base)`, a `tilt(values, base, theta)` of its own, and `crowding(share)`. The script
+        has `total(base, values)`, `largest(values)` and `least(values)` for them.
         """
         return None
 

@@ -32,7 +32,7 @@ BARS = "Short bars are sensitive features; the dashed line is the limit."
 STOPPED = "The ranking was interrupted: features that it had not come to are missing."
 
 QUESTION = ("loss", "risk", "theta1", "theta2", "divergence")
-"""What was asked, of several results alike."""
+"""The question, the same for several results."""
 
 
 class RankedFeature(TypedDict):
@@ -51,7 +51,7 @@ class RankedFeature(TypedDict):
 
 
 class Ranking(TypedDict):
-    """The most sensitive features, and what was asked of all."""
+    """The most sensitive features, and the question."""
 
     asked: dict[str, Any]
     limit: float

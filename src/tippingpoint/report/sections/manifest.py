@@ -32,7 +32,7 @@ SHOWN_DIGITS = 12
 
 
 class Command(TypedDict):
-    """What asked: a call, or a command line."""
+    """The call, or the command line, that made the report."""
 
     kind: str
     text: str
@@ -179,7 +179,7 @@ def _model_fingerprint(origin: Origin | None, file: str | os.PathLike[str] | Non
 
 
 def _call(result: Mapping[str, Any], origin: Origin | None) -> str:
-    """The call that asks the same again."""
+    """The call that gives the same result again."""
     question = ", ".join(f"{name}={_number(result[name])}" for name in ("risk", "theta1", "theta2"))
     return f"{'profile' if origin is None else origin.call}.stability({question}, divergence={result['divergence']!r})"
 

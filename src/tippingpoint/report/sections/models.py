@@ -56,7 +56,7 @@ class Difference(TypedDict):
 
 
 class Compared(TypedDict):
-    """All models, and what was asked of each."""
+    """All models, and the question."""
 
     asked: dict[str, Any]
     rows: list[ComparedModel]
