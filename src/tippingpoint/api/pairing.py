@@ -13,7 +13,6 @@ from tippingpoint.api.profiles import Profile
 from tippingpoint.api.tables import profile_table
 from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.atoms import TableOracle
-from tippingpoint.core.divergences import Divergence
 from tippingpoint.data.frames import read_frame
 from tippingpoint.errors import InputError, PairingWarning, listed
 from tippingpoint.results.comparisons import Comparison
@@ -26,16 +25,7 @@ NAMED = 3
 
 
 def compare_tables(
-    tables: Mapping[Any, Any],
-    risk: float,
-    *,
-    common: bool = False,
-    theta1: float | None = None,
-    theta2: float | None = None,
-    mix: float | None = None,
-    budget: float | None = None,
-    divergence: str | Divergence = "kl",
-    **others: Any,
+    tables: Mapping[Any, Any], risk: float, question: Mapping[str, Any], of_models: Mapping[str, Any], *, common: bool
 ) -> Comparison:
     """Several tables of the same samples, or their profiles, with paired standard errors of the differences.
 
@@ -43,23 +33,22 @@ def compare_tables(
     ----------
     tables
         Frames of alternatives with the columns that `profile_table` knows without being told, or profiles, by name.
-    risk, theta1, theta2, mix, budget, divergence
-        As in `Profile.stability`.
+    risk, question
+        The threshold, prices and divergence, as in `Profile.stability`.
+    of_models
+        Arguments about models on data, none of which has a meaning here.
     common
-        Whether samples that some of the tables lack are left out of all of them, which a warning tells. They are an error
+        Whether samples that some of the tables lack are left out of all of them, which a warning says. They are an error
         otherwise: without them every number is about another population.
-    others
-        Settings of models on data, none of which has a meaning here.
     """
-    for name, value in others.items():
+    for name, value in of_models.items():
         if value is not None:
             raise InputError(
                 f"{name}={value!r} has no meaning without X and y; a table holds losses, costs and weights in columns, which"
                 " profile_table(table, loss=...) names."
             )
     profiles = paired({str(name): _profiled(str(name), table) for name, table in tables.items()}, common=common)
-    asked: dict[str, Any] = {"theta1": theta1, "theta2": theta2, "mix": mix, "budget": budget, "divergence": divergence}
-    results = {name: each.stability(risk, **asked) for name, each in profiles.items()}
+    results = {name: each.stability(risk, **question) for name, each in profiles.items()}
     return Comparison(results, next(iter(profiles.values())).backend)
 
 

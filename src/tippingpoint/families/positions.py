@@ -6,8 +6,8 @@ from typing import Any
 
 from tippingpoint.errors import listed
 from tippingpoint.families.linear.recognise import LinearModel
-from tippingpoint.families.registry import is_module
 from tippingpoint.preprocessing.categories import booster_in, booster_names
+from tippingpoint.preprocessing.modules import is_module
 
 
 def by_position(model: Any, data: Any) -> str | None:

@@ -20,7 +20,7 @@ from tippingpoint.foreign import guarded
 from tippingpoint.losses import Loss, PiecewiseLinear, loss_named, own_name
 
 if TYPE_CHECKING:
-    from tippingpoint.families.blackbox.judgement import Options
+    from tippingpoint.families.blackbox.options import BlackBoxOptions
 
 CERTAIN = 1e-15
 """Probabilities are kept this far from 0 and 1: their logarithms are finite then."""
@@ -57,7 +57,12 @@ class Reading:
 
 
 def read_answers(
-    model: Any, features: Features, y: Any, loss: str | Loss | Callable[..., Any] | None, options: Options, caller: Caller
+    model: Any,
+    features: Features,
+    y: Any,
+    loss: str | Loss | Callable[..., Any] | None,
+    options: BlackBoxOptions,
+    caller: Caller,
 ) -> Reading:
     """The user's loss on the answers of a model that answers the same rows the same, or is averaged."""
     n = len(features.x)
@@ -80,7 +85,7 @@ def read_answers(
     return _Classifier(model, features, y, chosen, classes, options, caller).reading()
 
 
-def _default_loss(model: Any, y: Any, classes: Sequence[Any] | None, n: int, options: Options) -> Loss:
+def _default_loss(model: Any, y: Any, classes: Sequence[Any] | None, n: int, options: BlackBoxOptions) -> Loss:
     """Numbers are predicted by regressors; anything else is a class."""
     if options.output == "prediction" or _is_regressor(model):
         return loss_named("squared")
@@ -98,7 +103,7 @@ def _is_regressor(model: Any) -> bool:
         return False
 
 
-def _classes(model: Any, options: Options) -> list[Any] | None:
+def _classes(model: Any, options: BlackBoxOptions) -> list[Any] | None:
     found = options.classes if options.classes is not None else getattr(model, "classes_", None)
     return None if found is None else [label.item() if isinstance(label, np.generic) else label for label in found]
 
@@ -118,7 +123,7 @@ def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, 
 
 
 def _own_loss(
-    model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], options: Options, caller: Caller
+    model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], options: BlackBoxOptions, caller: Caller
 ) -> Reading:
     """The loss itself is averaged where answers are: what of it is random, the model or the loss, is then all one."""
     if options.output is None:
@@ -156,7 +161,7 @@ class _Classifier:
         y: Any,
         loss: Loss,
         classes: Sequence[Any] | None,
-        options: Options,
+        options: BlackBoxOptions,
         caller: Caller,
     ) -> None:
         self._model = model
@@ -213,7 +218,7 @@ class _Classifier:
         limit = "0.5" if self._output == "probability" else "0"
         return f"{asked} returns {called(self._output)}, read as those of {self._classes[1]!r}: above {limit} that is the class"
 
-    def _chosen(self, options: Options) -> tuple[Method, str]:
+    def _chosen(self, options: BlackBoxOptions) -> tuple[Method, str]:
         """The method to ask, and what it returns; scores only where they agree with what the model predicts."""
         model = self._model
         self._guesses = False

@@ -3,90 +3,31 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from numbers import Integral
+from collections.abc import Callable
 from typing import Any
 
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, ModelError
+from tippingpoint.families.base import Judgement
 from tippingpoint.families.blackbox.answers import read_answers
 from tippingpoint.families.blackbox.calling import Caller
-from tippingpoint.families.blackbox.returned import OUTPUTS
+from tippingpoint.families.blackbox.options import BlackBoxOptions
 from tippingpoint.families.blackbox.thresholds import breakpoints
-from tippingpoint.families.registry import Judgement
+from tippingpoint.families.options import check_whole
 from tippingpoint.losses import Loss
 from tippingpoint.query.run import Quest
 from tippingpoint.space.domain import Domain
-
-SERVED = (
-    "linear models and pipelines of scikit-learn, (coef, intercept), PyTorch modules, anything with predict, predict_proba or"
-    " decision_function, and functions of a data frame; or evaluate alternatives of each sample yourself and pass them to"
-    " tippingpoint.profile_table"
-)
-
 
 SHARED = 2
 """Of calls that several features share, one part in so many is used: so all features together, which have the same calls, scan
 each of them as far, and are never less sensitive than one of them."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a model that can only be asked is searched.
-
-    Attributes
-    ----------
-    calls
-        Rows that the model may be asked about, in all; more find nothing worse. None for as many as it takes to scan every
-        feature and to search among combinations of them, some hundreds a sample.
-    seed
-        Of what is drawn.
-    batch
-        Rows asked about at once.
-    progress
-        Whether to show a bar; None: on a terminal.
-    output
-        What the model returns, where that is not clear: "label", "probability", "score" or "prediction".
-    classes
-        Labels in the order of the model's outputs.
-    repeats
-        Calls for every row, of which the mean is taken: for models whose answers are noisy. Each counts.
-    """
-
-    calls: int | None = None
-    seed: int = 0
-    batch: int | None = None
-    progress: bool | None = None
-    output: str | None = None
-    classes: Sequence[Any] | None = None
-    repeats: int = 1
-
-    @classmethod
-    def read(cls, given: Mapping[str, Any], samples: int) -> Options:
-        known = [f.name for f in fields(cls)]
-        for name in given:
-            if name not in known:
-                raise InputError(f"{name}={given[name]!r} is not an option of black boxes; they are {', '.join(known)}.")
-        options = cls(**given)
-        for name, least in {"calls": samples, "seed": 0, "batch": 1, "repeats": 1}.items():
-            value = getattr(options, name)
-            if not (isinstance(value, Integral) and int(value) >= least) and not (name in ("calls", "batch") and value is None):
-                told = f", at least one call for each of the {samples} rows" if name == "calls" else f", {least} or more"
-                raise InputError(f"{name}={value!r} must be a whole number{told}.")
-        if options.output not in (None, *OUTPUTS):
-            raise InputError(f"output={options.output!r} is not known; use one of {', '.join(OUTPUTS)}.")
-        if options.progress not in (None, True, False):
-            raise InputError(f"progress={options.progress!r} must be True, False, or None for a bar where there is a terminal.")
-        return options
-
-
 class BlackBoxJudgement(Judgement):
     """A model that can only be asked."""
 
     searched = True
-    counts_calls = True
 
     def __init__(
         self,
@@ -94,12 +35,12 @@ class BlackBoxJudgement(Judgement):
         features: Features,
         y: Any,
         loss: str | Loss | Callable[..., Any] | None,
-        given: Mapping[str, Any],
+        options: BlackBoxOptions,
         reason: str,
     ) -> None:
-        if not (callable(model) or any(hasattr(model, name) for name in ("predict", "predict_proba", "decision_function"))):
-            raise InputError(f"model={type(model).__name__} is not served; these are: {SERVED}.")
-        self._options = options = Options.read(given, len(features.x))
+        rows = len(features.x)
+        check_whole("calls", options.calls, rows, optional=True, why=f"at least one call for each of the {rows} rows")
+        self._options = options
         self._features = features
         self._model = model
         self._caller = Caller(model, features, options.batch, options.calls, options.repeats)

@@ -10,9 +10,6 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import UnsupportedError
 from tippingpoint.families.blackbox.calling import Method
 
-OUTPUTS = ("label", "probability", "score", "prediction")
-"""What a model may return: a class, probabilities of classes, scores of classes (or of the second), or a number."""
-
 SURE = 1e-3
 """How far from one the probabilities of a row may sum, and how far beyond 0 and 1 one may lie: half precision reaches that."""
 

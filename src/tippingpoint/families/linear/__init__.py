@@ -1,1 +1,5 @@
 """Linear models: exact."""
+
+from tippingpoint.families.linear.family import FAMILY
+
+__all__ = ["FAMILY"]
