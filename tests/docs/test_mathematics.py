@@ -64,6 +64,8 @@ def test_the_page_stays_within_its_lines_and_its_formulas_are_closed() -> None:
     assert max(map(len, PAGE.splitlines())) <= 128
     prose = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
     assert prose.count("$$") % 2 == 0
+    for display in re.findall(r"\$\$.*?\$\$", prose, re.DOTALL):
+        assert not re.search(r"^\s*[-+*#>]", display, re.MULTILINE), "Markdown would read a list or a heading"
     for paragraph in re.sub(r"\$\$.*?\$\$", "", prose, flags=re.DOTALL).split("\n\n"):
         assert paragraph.count("$") % 2 == 0, paragraph
 
