@@ -48,8 +48,9 @@ def judge(subject: Subject, given: Mapping[str, Any]) -> Judged:
             refusals[family.name] = found.reason
     reasons = "; ".join(f"{name}: {reason}" for name, reason in refusals.items())
     raise InputError(
-        f"model={type(subject.model).__name__} is served by no family of models ({reasons}); wrap it in a function of the rows,"
-        " or evaluate alternatives of each sample yourself and pass them to tippingpoint.profile_table."
+        f"model={type(subject.model).__name__} is not served by any family of models ({reasons}); pass a fitted model,"
+        " (coef, intercept), a PyTorch module or a function of the rows, or evaluate alternatives of each sample yourself and"
+        " pass them to tippingpoint.profile_table."
     )
 
 

@@ -148,7 +148,8 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not _is_fitted(last):
             raise InputError(f"model={kind} is not fitted; call fit first.")
-        raise NotLinearError(f"{kind} is not linear" if hasattr(last, "predict") else "a function can only be asked")
+        asked_only = callable(last) and not hasattr(last, "predict")
+        raise NotLinearError("a function can only be asked" if asked_only else f"{kind} is not linear")
     coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
     classes = getattr(last, "classes_", None)
     regressor = classes is None
