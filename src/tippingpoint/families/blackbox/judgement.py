@@ -81,8 +81,8 @@ class BlackBoxJudgement(Judgement):
         if left // parts < each:
             raise InputError(
                 f"calls={self._options.calls} is too small for {parts} features: each takes {self._takes} for every one of the"
-                f" {len(self._features.x)} rows at least; give {self._caller.asked + parts * each} or more, or ask about fewer"
-                " features."
+                f" {len(self._features.x)} rows at least; give {self._caller.rows_asked + parts * each} or more, or ask about"
+                " fewer features."
             )
         other = copy.copy(self)
         other._calls = max(left // (SHARED * parts), each)  # noqa: SLF001  # a copy of itself
@@ -94,7 +94,7 @@ class BlackBoxJudgement(Judgement):
 
     def _left(self) -> int | None:
         """What is left of the calls once it is known what the model returns."""
-        calls, rows, asked = self._options.calls, len(self._features.x), self._caller.asked
+        calls, rows, asked = self._options.calls, len(self._features.x), self._caller.rows_asked
         least = asked + rows * self._options.repeats
         if calls is not None and calls < least:
             raise InputError(
