@@ -86,14 +86,14 @@ class Bootstrap:
     def __str__(self) -> str:
         low, high = self.interval()
         beyond = int(np.isinf(self.values).sum())
-        lines = [
+        text = [
             f"Stability {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
             f"  standard error  {self.standard_error:.2g}",
             f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
         ]
         if beyond:
-            lines.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
-        return "\n".join(lines)
+            text.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
+        return "\n".join(text)
 
 
 def check_level(level: float) -> None:
