@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tippingpoint.errors import InputError
-from tippingpoint.families import blackbox, linear, network, table
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
+from tippingpoint.families.blackbox import family as blackbox
+from tippingpoint.families.linear import family as linear
+from tippingpoint.families.network import family as network
+from tippingpoint.families.table import family as table
 from tippingpoint.losses import PiecewiseLinear
 from tippingpoint.preprocessing.encoders import encoded_columns
 from tippingpoint.preprocessing.modules import is_module, unwrapped

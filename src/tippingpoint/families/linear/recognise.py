@@ -83,6 +83,11 @@ class LinearModel:
             raise InputError(f"features={features!r} must list {beta.shape[1]} different names, one for each coefficient.")
         return cls(beta, np.broadcast_to(bias, (len(beta),)), labels, features=names)
 
+    @property
+    def by_position(self) -> bool:
+        """Whether the columns of a data frame are taken in their order, since the model names none."""
+        return self.features is None
+
     @cached_property
     def scores(self) -> tuple[Score, ...]:
         """One for each row of `coef`."""
