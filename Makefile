@@ -2,8 +2,10 @@
 PYTHON ?= python3
 CORE := .venv
 DEV := .venv-dev
+LOWEST := .venv-lowest
+PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test trial bench clean
+.PHONY: demo test test-wheel test-lowest trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
@@ -13,7 +15,18 @@ test: $(DEV)/installed
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
-	$(DEV)/bin/pytest -n auto
+	$(DEV)/bin/python tests/wheel/build_and_try.py
+	$(DEV)/bin/pytest -n auto --cov --cov-report=
+	@echo "Covered, lines and branches: $$($(DEV)/bin/coverage report --format=total) % of all; of the core:"
+	$(DEV)/bin/coverage report --include='*/core/*' --show-missing --fail-under=100
+
+# Build sdist and wheel, install the wheel into a fresh environment outside the repository, and try it there.
+test-wheel: $(DEV)/installed
+	$(DEV)/bin/python tests/wheel/build_and_try.py
+
+# The oldest versions that pyproject.toml claims; what they cannot have is skipped, and said.
+test-lowest: $(LOWEST)/installed
+	$(LOWEST)/bin/pytest -n auto -W default --doctest-ignore-import-errors --lacking torch,foolbox
 
 # Hostile files, faults and extremes by the thousand, in a table; the tests try a few of each.
 trial: $(DEV)/installed
@@ -27,13 +40,19 @@ bench: $(DEV)/installed
 
 $(CORE)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(CORE)
-	$(CORE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(CORE)/bin/python $(PIP) -c constraints.txt -e .
 	@touch $@
 
 $(DEV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DEV)
-	$(DEV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
+	$(DEV)/bin/python $(PIP) -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
+	@touch $@
+
+$(LOWEST)/installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python $(PIP) -c constraints-lowest.txt -e '.[polars,parquet,plot,mlflow,skops,onnx,xgboost,lightgbm]' \
+		hypothesis pytest pytest-randomly pytest-xdist cvxpy clarabel onnx skl2onnx
 	@touch $@
 
 clean:
-	rm -rf $(CORE) $(DEV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(CORE) $(DEV) $(LOWEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
