@@ -59,7 +59,7 @@ def test_units_change_the_answer_by_themselves_alone(divergence: Divergence, uni
 
 @pytest.mark.parametrize("power", [-300, 300])
 def test_moves_without_end_have_units_of_what_is_wanted(power: int) -> None:
-    """The squared loss has no largest lift, so no cost that reaches it: what it takes to be moved as far as is wanted decides."""
+    """The squared loss has no largest lift, so no cost that reaches it: the move that is wanted decides."""
     oracle = linear(np.random.default_rng(4), "squared", N, 2)[0]
     risk = 1.5 * float(BASE @ oracle.losses)
     plain = answer(oracle, risk, 1.0, INF, KL())
@@ -88,6 +88,7 @@ def test_costs_may_be_far_from_one_where_prices_and_losses_are_not() -> None:
     plain = answer(scaled(loss, cost), risk, 1.0, INF, KL())
     found = answer(scaled(loss, np.ldexp(cost, 1000)), risk, 2.0**-100, INF, KL())
     assert found.value == pytest.approx(shifted(plain.value, 900), rel=1e-9)
+    assert answer(scaled(loss, np.ldexp(cost, 1000)), risk, 2.0**100, INF, KL()).value == INF, "larger than any number"
 
 
 @pytest.mark.parametrize("allowed", [2, 3, 5])
