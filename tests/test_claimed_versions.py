@@ -23,7 +23,7 @@ UNTESTED = {"tomli": "a stand-in for Python 3.10; the versions are those of Pyth
 """Claims without a lowest version to test, and why."""
 
 EVERY_DAY = {"torch"}
-"""Tested at the version of constraints.txt only, so no older one is claimed: older builds without CUDA are in no registry."""
+"""Tested at the version of constraints.txt only, so no older one is claimed: older builds without CUDA were not to be had."""
 
 
 def constraints(name: str) -> dict[str, Version]:
