@@ -9,8 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tippingpoint.api.front import compare, feature_stability, profile, stability
+    from tippingpoint.api.comparing import compare
+    from tippingpoint.api.features import feature_stability
     from tippingpoint.api.profiles import Profile
+    from tippingpoint.api.stability import profile, stability
     from tippingpoint.api.tables import profile_table
     from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
     from tippingpoint.core.inference import Bootstrap
@@ -50,7 +52,9 @@ _HOMES = {
         "TippingPointError",
         "UnsupportedError",
     ),
-    "api.front": ("compare", "feature_stability", "profile", "stability"),
+    "api.comparing": ("compare",),
+    "api.features": ("feature_stability",),
+    "api.stability": ("profile", "stability"),
     "losses": ("Loss", "PiecewiseLinear"),
     "files": ("load_model",),
     "families.linear.recognise": ("LinearModel",),
