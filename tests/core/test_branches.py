@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tippingpoint.oracles.table import TableOracle
 
 from problems import INF, answer, linear, table
 from tippingpoint.core import dual
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.atoms import TableOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, highest_floor, solve
 from tippingpoint.core.inference import Bootstrap, bootstrap, influence

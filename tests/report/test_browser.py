@@ -25,6 +25,7 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import sensitive_distribution
 from tippingpoint.datasets import breast_cancer
 from tippingpoint.report.embedding import embed
+from tippingpoint.report.sections.live import choices
 from tippingpoint.visible import visible
 
 __all__ = ["browser", "quiet"]
@@ -166,7 +167,7 @@ class Dearer(tp.KL):
 def test_a_divergence_that_is_not_registered_is_not_taken_for_another(tmp_path: Path) -> None:
     live = demo("zero_one").stability(0.25, theta1=1.0, theta2=0.25, divergence=Dearer()).report_summary()["live"]
     assert live["served"] is False
-    assert [choice["name"] for choice in live["divergences"]] == ["chi2"]
+    assert [choice.label for choice in choices(live)] == ["chi2"]
     assert live["precomputed"]["title"] == "KL divergence"
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from tippingpoint.core.divergences import DIVERGENCES, Divergence
+from tippingpoint.core.divergences import DIVERGENCES, Divergence, divergence_named
 from tippingpoint.core.dual import Status, solve
 from tippingpoint.core.inference import influence, normal_margin, standard_error
 from tippingpoint.core.problem import Problem
@@ -119,16 +119,25 @@ def prices(budget: float, mix: float) -> tuple[float, float]:
     return theta1, theta2
 
 
-def page_divergences(own: Divergence) -> list[Divergence]:
+def is_served(divergence: Divergence) -> bool:
+    """Whether a page computes with a divergence: one that is registered, and says how."""
+    return DIVERGENCES.get(divergence.name) is type(divergence) and divergence.browser() is not None
+
+
+def page_divergences(own: str, *, served: bool) -> list[Divergence]:
     """The divergences that a page computes with: all that are registered and say how, with that of the question.
 
-    One of the user's own may bear the name of another; a page that knows divergences by name then leaves the other out.
+    A page knows divergences by name. One of a user's own may bear the name of another, which is then left out.
+
+    Parameters
+    ----------
+    own, served
+        The name of the question's, and whether a page computes with it.
     """
     plain = [kind() for kind in DIVERGENCES.values() if not kind.parameter]
-    registered = DIVERGENCES.get(own.name) is type(own)
-    every = [own if registered and each.label == own.label else each for each in plain if registered or each.label != own.label]
-    every += [own] if registered and own.parameter else []
-    return [each for each in every if each.browser() is not None]
+    every = [each for each in plain if served or each.label != own]
+    every += [divergence_named(own)] if served and all(each.label != own for each in every) else []
+    return [each for each in every if is_served(each)]
 
 
 def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
@@ -136,8 +145,9 @@ def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
     low, high = thresholds(problem)
     budget, own = dial(problem.theta1, problem.theta2)
     midway, beyond = 0.5 * (low + problem.risk), 0.5 * (problem.risk + high)
+    own_name = problem.divergence.label
     settings: list[dict[str, Any]] = [{}]
-    settings += [{"divergence": divergence} for divergence in page_divergences(problem.divergence)]
+    settings += [{"divergence": each} for each in page_divergences(own_name, served=is_served(problem.divergence))]
     settings += [{"risk": risk} for risk in (midway, beyond) if risk > low]
     settings += [
         {"theta1": 1.0 / (budget * mix), "theta2": 1.0 / (budget * (1.0 - mix))} for mix in (0.1, 0.5, 0.9) if mix != own

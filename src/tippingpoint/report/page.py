@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from tippingpoint.core.divergences import divergence_named
 from tippingpoint.report.elements import Markup, tag, void
 from tippingpoint.report.sections import SECTIONS
+from tippingpoint.report.sections.live import choices
 from tippingpoint.report.sections.manifest import about
 from tippingpoint.report.storing import island
 from tippingpoint.visible import visible
@@ -78,14 +78,19 @@ def _shared() -> str:
 def _formulas(summary: Mapping[str, Any]) -> str:
     """The divergences that the page computes with, as each of them says it."""
     live = summary["live"]
-    names = [] if live is None else [choice["name"] for choice in live["divergences"]]
-    forms = [f"\n  {json.dumps(name)}: {divergence_named(name).browser()}," for name in names]
+    forms = [f"\n  {json.dumps(each.label)}: {each.browser()}," for each in ([] if live is None else choices(live))]
     return f"const FORMULAS = {{{''.join(forms)}\n}};\n"
 
 
 def _embedded(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the summary that the page computes with, and the rows as it shows them."""
-    return {"live": summary["live"], "rows": {key: _shown(value) for key, value in summary["rows"].items() if key != "top"}}
+    live = summary["live"]
+    titles = {} if live is None else {each.label: each.title for each in choices(live)}
+    return {
+        "live": live,
+        "titles": titles,
+        "rows": {key: _shown(value) for key, value in summary["rows"].items() if key != "top"},
+    }
 
 
 def _shown(value: Any) -> Any:

@@ -40,7 +40,8 @@ def summarise(result: Mapping[str, Any], evidence: Evidence, request: Request) -
         "data": request.data,
         "date": request.date,
     }
-    for section in SECTIONS:
+    # What only the page's script computes with comes last, so that a reader of the JSON meets words and numbers first.
+    for section in sorted(SECTIONS, key=lambda each: each.needs_scripts):
         part = material.part(section)
         taken = summary.keys() & part.keys()
         if taken:

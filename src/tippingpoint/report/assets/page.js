@@ -31,7 +31,7 @@ function theme() {
 }
 
 class Desk {
-  constructor({ live, rows }) {
+  constructor({ live, titles, rows }) {
     this.live = live;
     this.held = rows;
     this.responses = responsesOf(live.profile);
@@ -41,7 +41,7 @@ class Desk {
     this.still = FOLLOWING.map((id) => [document.getElementById(id), [...document.getElementById(id).childNodes]]);
     this.rows = ["rows-shown", "rows-note"].map((id) => [document.getElementById(id), [...document.getElementById(id).childNodes]]);
     this.counts = document.getElementById("rows-note").textContent;
-    this.names = Object.fromEntries(live.divergences.map(({ name, title }) => [name, title]));
+    this.names = { ...titles };
     if (live.precomputed) this.names[live.setting.divergence] = live.precomputed.title;
     this.input = Object.fromEntries(["risk", "theta1", "theta2", "risk-slider", "mix-slider"].map((id) => [id, document.getElementById(id)]));
     this.reset();

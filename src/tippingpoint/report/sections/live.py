@@ -6,11 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from tippingpoint.core.divergences import Divergence
 from tippingpoint.core.problem import Problem
 from tippingpoint.report.elements import Markup, tag, void
 from tippingpoint.report.embedding import Embedded
 from tippingpoint.report.material import Material
-from tippingpoint.report.other_settings import Solved, along_dial, along_thresholds, dial, page_divergences, thresholds
+from tippingpoint.report.other_settings import (
+    Solved,
+    along_dial,
+    along_thresholds,
+    dial,
+    is_served,
+    page_divergences,
+    thresholds,
+)
 from tippingpoint.report.packing import pack
 from tippingpoint.report.section import Section, lead
 from tippingpoint.text import risk_name
@@ -27,13 +36,6 @@ NUMBERS = (
 """What is shown beside the stability."""
 
 
-class Choice(TypedDict):
-    """A divergence that can be chosen in the page."""
-
-    name: str
-    title: str
-
-
 class Beforehand(TypedDict):
     """What was computed for a divergence that the page has no formulas for, by threshold and by place on the dial."""
 
@@ -42,7 +44,13 @@ class Beforehand(TypedDict):
     mixes: list[dict[str, Any]]
 
 
-class Live(TypedDict):
+class Unserved(TypedDict, total=False):
+    """What a page needs beside, where it has no formulas for the divergence of the report."""
+
+    precomputed: Beforehand
+
+
+class Live(Unserved):
     """What the page computes with, where its controls begin, and what is known of its numbers there and elsewhere."""
 
     profile: dict[str, Any]
@@ -58,8 +66,6 @@ class Live(TypedDict):
     percent: bool
     unit: str
     what: str
-    divergences: list[Choice]
-    precomputed: Beforehand | None
 
 
 class LivePart(TypedDict):
@@ -96,9 +102,8 @@ def _live(material: Material, embedded: Embedded) -> Live:
     result, problem = material.result, material.problem
     risks, most = thresholds(problem), material.evidence.loss_range[1]
     budget, mix = dial(result["theta1"], result["theta2"])
-    choices: list[Choice] = [{"name": each.label, "title": each.title} for each in page_divergences(problem.divergence)]
-    served = any(choice["name"] == problem.divergence.label for choice in choices)
-    return {
+    served = is_served(problem.divergence)
+    live: Live = {
         "profile": embedded.held,
         "base": pack(material.evidence.base),
         "exact": embedded.exact,
@@ -112,9 +117,13 @@ def _live(material: Material, embedded: Embedded) -> Live:
         "percent": result["loss"] == "zero_one",
         "unit": result["unit"],
         "what": risk_name(result["loss"]),
-        "divergences": choices,
-        "precomputed": None if served else _beforehand(problem),
     }
+    return live if served else {**live, "precomputed": _beforehand(problem)}
+
+
+def choices(live: Live) -> list[Divergence]:
+    """The divergences that can be chosen in the page, and computed with."""
+    return page_divergences(live["setting"]["divergence"], served=live["served"])
 
 
 def _beforehand(problem: Problem) -> Beforehand:
@@ -159,12 +168,12 @@ def _lead(live: Live, result: Mapping[str, Any]) -> str:
         sentences.append(
             "The changes were searched for, so each number is an upper bound; a search at that very setting may find less."
         )
-    if live["precomputed"] is None:
+    if "precomputed" not in live:
         sentences.append(
             "The curves, the weights and the rows below follow; everything else is about this report's own setting."
         )
     else:
-        others, own = " or ".join(choice["title"] for choice in live["divergences"]), live["precomputed"]["title"]
+        others, own = " or ".join(each.title for each in choices(live)), live["precomputed"]["title"]
         sentences.append(
             f"For what this report reweights by, {own}, it has no formulas and shows what was computed beforehand: thresholds"
             " and places on the dial go to the nearest on the two curves below, which stay as they are, as do the weights and"
@@ -175,10 +184,9 @@ def _lead(live: Live, result: Mapping[str, Any]) -> str:
 
 def _controls(live: Live) -> Markup:
     percent = " (%)" if live["percent"] else ""
-    choices = list(live["divergences"])
-    if live["precomputed"] is not None:
-        own = live["setting"]["divergence"]
-        choices.insert(0, {"name": own, "title": f"{live['precomputed']['title']}, computed beforehand"})
+    named = [(each.label, each.title) for each in choices(live)]
+    if "precomputed" in live:
+        named.insert(0, (live["setting"]["divergence"], f"{live['precomputed']['title']}, computed beforehand"))
     slider = {"type": "range", "min": 0, "max": SLIDER_STEPS, "step": 1}
     return tag(
         "form",
@@ -213,10 +221,7 @@ def _controls(live: Live) -> Markup:
         tag(
             "fieldset",
             tag("legend", "Reweighting is measured by"),
-            *[
-                tag("label", void("input", type="radio", name="divergence", value=choice["name"]), f" {choice['title']}")
-                for choice in choices
-            ],
+            *[tag("label", void("input", type="radio", name="divergence", value=name), f" {title}") for name, title in named],
             class_="control row",
         ),
         tag("p", id="complaint", role="alert", class_="complaint"),
