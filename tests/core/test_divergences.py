@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems import DIVERGENCES
-from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence, divergence_named
-from tippingpoint.errors import InputError
+from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence, divergence_choices, divergence_named
+from tippingpoint.errors import InputError, NumericalError
 
 SMOOTH: tuple[Divergence, ...] = (KL(), ChiSquare())
 GRID = np.linspace(1e-9, 12.0, 200_001)
@@ -127,6 +127,11 @@ def test_newtons_method_balances_weights_as_the_closed_forms_do(divergence: Dive
     assert base @ divergence.weights(values + alpha) == pytest.approx(1.0, rel=1e-9)
 
 
+def test_weights_of_what_is_no_number_are_not_balanced() -> None:
+    with pytest.raises(NumericalError, match="cannot be made to average one"):
+        Divergence.alpha(KL(), np.array([0.0, np.nan]), np.full(2, 0.5))
+
+
 @pytest.mark.parametrize("cost", [1e-6, 0.1, 3.0])
 def test_what_can_be_left_out_for_a_cost_has_that_cost(cost: float) -> None:
     assert KL().left_out(cost) == pytest.approx(-np.expm1(-cost), rel=1e-6)
@@ -143,3 +148,24 @@ def test_a_divergence_that_is_none_is_refused(name: str) -> None:
 def test_names_make_divergences() -> None:
     assert [divergence_named(name).label for name in ("kl", "chi2", "cvar:0.25")] == ["kl", "chi2", "cvar:0.25"]
     assert divergence_named(CVaR(0.25)) == CVaR(0.25)
+
+
+class Halved(ChiSquare):
+    """A divergence of a user's own, which says no more than it must."""
+
+    name = "halved"
+    title = Divergence.title
+    browser = Divergence.browser
+
+
+def test_what_a_divergence_is_called_and_whether_a_page_computes_with_it() -> None:
+    called = [divergence_named(name).title for name in ("kl", "chi2", "cvar:0.25")]
+    assert called == ["KL divergence", "chi-square divergence", "worst share 0.25 (CVaR)"]
+    assert Halved().title == "halved divergence"
+    assert [each.browser() is not None for each in (KL(), ChiSquare(), CVaR(0.25), Halved())] == [True, True, False, False]
+
+
+def test_what_is_offered_is_what_is_registered() -> None:
+    assert divergence_choices() == ["kl", "chi2", "cvar:SHARE"]
+    with pytest.raises(InputError, match=r"use 'kl', 'chi2', 'cvar:SHARE' \(as 'cvar:0.2'\) or a Divergence"):
+        divergence_named("renyi")

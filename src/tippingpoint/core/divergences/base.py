@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.errors import NumericalError
 
 FENCHEL_BELOW = 1.0
 """|s| below which Fenchel's equality is used in its centred form."""
@@ -117,9 +118,9 @@ class Divergence(ABC):
             after = step if fast else 0.5 * (low + high)
             length = abs(after - alpha)
             if mean == 0.0 or length <= np.finfo(float).eps * abs(alpha):
-                break
+                return alpha
             alpha = after
-        return alpha
+        raise NumericalError(f"the weights of the {self.title} cannot be made to average one; are all values numbers?")
 
     def tilt(self, values: FloatArray, base: FloatArray, theta: float) -> Tilt:
         """The weights that attain `Ψ` for `values` at price `theta`."""
@@ -139,14 +140,12 @@ class Divergence(ABC):
 
     def left_out(self, cost: float) -> float:
         """The share `u` of the rows that can be left out for a cost, the others counting alike: `(1-u)·φ(1/(1-u)) + u·φ(0)`."""
-        share, beyond = 0.0, 1.0
-        for _ in range(MAX_HALVINGS):
-            middle = 0.5 * (share + beyond)
-            if not share < middle < beyond:
-                break
+        share, middle, beyond = 0.0, 0.5, 1.0
+        while share < middle < beyond:
             with np.errstate(all="ignore"):  # no weight may be infinitely dear
                 kept, none = self.phi(np.array([1.0 / (1.0 - middle), 0.0]))
             share, beyond = (middle, beyond) if (1.0 - middle) * kept + middle * none <= cost else (share, middle)
+            middle = 0.5 * (share + beyond)
         return share
 
     def largest_mean(self, values: FloatArray, base: FloatArray) -> float:

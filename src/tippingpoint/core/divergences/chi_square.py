@@ -58,7 +58,7 @@ class ChiSquare(Divergence):
     def crowding(self, share: float) -> float:
         return 1.0 / share
 
-    def browser(self) -> str:
+    def browser(self) -> str | None:
         return """{
     phi: (w) => (w - 1) ** 2,
     conjugate: (s) => Math.max(s / 2 + 1, 0) ** 2 - 1,

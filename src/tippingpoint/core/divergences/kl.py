@@ -64,7 +64,7 @@ class KL(Divergence):
     def changes(self, scores: FloatArray) -> FloatArray:
         return np.expm1(scores)
 
-    def browser(self) -> str:
+    def browser(self) -> str | None:
         return """{
     phi: (w) => (w > 0 ? w * Math.log(w) : 0) - w + 1,
     conjugate: Math.expm1,
