@@ -11,19 +11,7 @@ import numpy as np
 import pytest
 
 import tippingpoint as tp
-from workshop import Workshop, workshop_in
-
-
-@pytest.fixture(scope="module")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return workshop_in(tmp_path_factory.getbasetemp())
-
-
-class Bomb:
-    """Says so where it is unpickled."""
-
-    def __reduce__(self) -> tuple[object, tuple[str, str]]:
-        return Path.write_text, (Path("exploded"), "")  # type: ignore[return-value]  # a place to see it
+from workshop import Bomb, Workshop
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
+from real_data import real_data
 from tippingpoint.cli import reproduce as command
 from tippingpoint.reproduce import FIGURES
 from tippingpoint.reproduce.claims import tabulated
@@ -21,13 +21,6 @@ from tippingpoint.reproduce.running import read, reproduce
 mpl.use("Agg")
 
 TOYS = ["toy-zero-one", "toy-thresholds"]
-
-
-def data_directory() -> str:
-    for place in (os.environ.get("TIPPINGPOINT_DATA"), Path(__file__).parents[3] / "shared" / "data"):
-        if place and Path(place).is_dir():
-            return str(place)
-    pytest.skip("the data are not here: set TIPPINGPOINT_DATA")
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +115,7 @@ def test_the_command_knows_the_figures_without_importing_them() -> None:
 
 @pytest.mark.parametrize("name", ["income", "pubcov-covid", "features", "covid"])
 def test_a_taste_of_every_figure_on_real_data(name: str, tmp_path: Path) -> None:
-    table = reproduce([name], tmp_path, setting=Setting(data_directory(), quick=True), seeds=1, progress=False)
+    table = reproduce([name], tmp_path, setting=Setting(str(real_data()), quick=True), seeds=1, progress=False)
     assert set(table["figure"]) == {name}
     assert (table["seeds"] == 1).all()
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
