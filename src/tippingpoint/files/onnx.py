@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.families.blackbox.booster_estimators import checked_classes
 from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
-from tippingpoint.files.boosters import checked_classes
 from tippingpoint.files.onnx_session import Session
 from tippingpoint.files.protobuf import fields, packed
 
