@@ -63,7 +63,7 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
 
 
 def test_a_packed_file_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "FREE", 2**20)
+    monkeypatch.setattr(tables, "FREE_BYTES", 2**20)
     bomb = b"sample,loss,cost\n" + b"a,0,0\n" * 10**6
     for suffix, pack in PACKERS.items():
         path = tmp_path / f"runs.csv{suffix}"
