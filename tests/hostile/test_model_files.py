@@ -25,7 +25,7 @@ from torch import nn
 import tippingpoint as tp
 from refusals import refusal
 from tippingpoint.files import isolated, natives
-from tippingpoint.files.archives import FREE
+from tippingpoint.files.archives import FREE_BYTES
 
 FLOAT, INTEGER, TRUTH = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
@@ -179,23 +179,23 @@ def skops_parts(model: Any) -> dict[str, bytes]:
 def test_an_archive_that_would_fill_the_memory_is_refused_before_it_is_unpacked(
     place: Path, program: dict[str, bytes], estimators: dict[str, Any]
 ) -> None:
-    inflated(place / "net.pt2", program, "net/data/weights/weight_99", 2 * FREE)
-    assert (place / "net.pt2").stat().st_size < FREE // 100
-    assert f"at most {FREE:,} are read" in refusal_of("net.pt2", trust=True)
-    inflated(place / "model.skops", skops_parts(estimators["vectors"]), "big.npy", 2 * FREE)
-    assert f"at most {FREE:,} are read" in refusal_of("model.skops")
+    inflated(place / "net.pt2", program, "net/data/weights/weight_99", 2 * FREE_BYTES)
+    assert (place / "net.pt2").stat().st_size < FREE_BYTES // 100
+    assert f"at most {FREE_BYTES:,} are read" in refusal_of("net.pt2", trust=True)
+    inflated(place / "model.skops", skops_parts(estimators["vectors"]), "big.npy", 2 * FREE_BYTES)
+    assert f"at most {FREE_BYTES:,} are read" in refusal_of("model.skops")
     buffer = io.BytesIO()
     torch.save({"weight": torch.ones(3)}, buffer)
     with zipfile.ZipFile(buffer) as archive:
         saved = {name: archive.read(name) for name in archive.namelist()}
-    inflated(place / "weights.pt", saved, "archive/data/9", 2 * FREE)
+    inflated(place / "weights.pt", saved, "archive/data/9", 2 * FREE_BYTES)
     (place / "vendor.py").write_text("from torch import nn\nnet = lambda: nn.Linear(3, 1)\n", encoding="utf-8")
-    assert f"at most {FREE:,} are read" in refusal_of("vendor:net", state="weights.pt")
+    assert f"at most {FREE_BYTES:,} are read" in refusal_of("vendor:net", state="weights.pt")
 
 
 def test_an_archive_within_an_archive_is_looked_into(place: Path, estimators: dict[str, Any]) -> None:
     inner = place / "inner.npz"
-    inflated(inner, {}, "data.npy", 2 * FREE)
+    inflated(inner, {}, "data.npy", 2 * FREE_BYTES)
     with zipfile.ZipFile(place / "model.skops", "w") as archive:
         for name, part in {**skops_parts(estimators["vectors"]), "sparse.npz": inner.read_bytes()}.items():
             archive.writestr(name, part)
@@ -203,10 +203,10 @@ def test_an_archive_within_an_archive_is_looked_into(place: Path, estimators: di
 
 
 def test_a_part_that_lies_about_its_size_is_unpacked_no_further(place: Path, estimators: dict[str, Any]) -> None:
-    inflated(place / "model.skops", skops_parts(estimators["vectors"]), "big.npy", 2 * FREE)
+    inflated(place / "model.skops", skops_parts(estimators["vectors"]), "big.npy", 2 * FREE_BYTES)
     data = bytearray((place / "model.skops").read_bytes())
     for at in range(len(data)):  # both places where the size stands
-        if data[at : at + 4] == (2 * FREE).to_bytes(4, "little"):
+        if data[at : at + 4] == (2 * FREE_BYTES).to_bytes(4, "little"):
             data[at : at + 4] = (1000).to_bytes(4, "little")
     (place / "model.skops").write_bytes(data)
     assert "cannot be read as a skops file" in refusal_of("model.skops")
