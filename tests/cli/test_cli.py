@@ -100,9 +100,9 @@ def test_demo_tells_the_same_to_the_last_byte_when_run_again(demo: str, tmp_path
 
 
 def test_demo_says_how_to_open_its_report(demo: str) -> None:
-    said = re.search(r"The report is in tippingpoint-report\.html\. Open it in a browser: (.*)", demo)
-    assert said is not None
-    assert said[1].endswith("tippingpoint-report.html, or file://HERE/tippingpoint-report.html")
+    line = re.search(r"The report is in tippingpoint-report\.html\. Open it in a browser: (.*)", demo)
+    assert line is not None
+    assert line[1].endswith("tippingpoint-report.html, or file://HERE/tippingpoint-report.html")
 
 
 def test_demo_leaves_nothing_behind_where_that_is_asked(demo: str, printed: Callable[..., str], place: Path) -> None:
@@ -141,13 +141,13 @@ def test_evaluate_of_a_linear_model_prints_what_python_prints(place: Path) -> No
 def test_prices_and_divergences_mean_what_they_mean_in_python(
     options: tuple[str, ...], settings: dict[str, Any], printed: Callable[..., str]
 ) -> None:
-    told = tp.StabilityResult.from_json(printed(*TABLE, "--risk", "0.55", *options, "--json", "-"))
-    assert told.to_dict() == tp.profile_table(runs()).stability(0.55, **settings).to_dict()
+    result = tp.StabilityResult.from_json(printed(*TABLE, "--risk", "0.55", *options, "--json", "-"))
+    assert result.to_dict() == tp.profile_table(runs()).stability(0.55, **settings).to_dict()
 
 
 def test_a_forbidden_move_and_a_worst_share_reach_the_installed_command(place: Path) -> None:
-    asked = ("--risk", "0.2", "--theta1", "inf", "--theta2", "1", "--divergence", "cvar:0.3", "--weight", "heft")
-    shown = succeed(*TABLE, *asked, cwd=place)
+    question = ("--risk", "0.2", "--theta1", "inf", "--theta2", "1", "--divergence", "cvar:0.3", "--weight", "heft")
+    shown = succeed(*TABLE, *question, cwd=place)
     expected = tp.profile_table(runs(), weight="heft").stability(0.2, theta1=math.inf, theta2=1.0, divergence="cvar:0.3")
     assert shown.strip() == str(expected)
     assert "cvar:0.3" in shown
@@ -156,7 +156,7 @@ def test_a_forbidden_move_and_a_worst_share_reach_the_installed_command(place: P
 def test_options_of_a_linear_model_mean_what_they_mean_in_python(printed: Callable[..., str]) -> None:
     data = patients()
     options = ("--loss", "logistic", "--scale", "std", "--weight", "heft", "--frozen", "dose", "--risk", "1.1")
-    told = tp.StabilityResult.from_json(printed(*LINEAR, *options, "--json", "-"))
+    result = tp.StabilityResult.from_json(printed(*LINEAR, *options, "--json", "-"))
     model = tp.LinearModel.of(*COEF, classes=["healthy", "ill"])
     expected = tp.stability(
         model,
@@ -168,17 +168,17 @@ def test_options_of_a_linear_model_mean_what_they_mean_in_python(printed: Callab
         sample_weight=data["heft"],
         space=tp.Space(frozen=["dose"]),
     )
-    assert told.value == pytest.approx(expected.value, rel=1e-12)
-    assert (told.unit, told.samples, told.loss) == ("standard deviations", int(data["heft"].gt(0).sum()), "logistic")
+    assert result.value == pytest.approx(expected.value, rel=1e-12)
+    assert (result.unit, result.samples, result.loss) == ("standard deviations", int(data["heft"].gt(0).sum()), "logistic")
 
 
 def test_a_model_without_names_takes_all_columns_but_target_and_weight(place: Path, printed: Callable[..., str]) -> None:
     patients().drop(columns="ward").to_csv(place / "eval.csv", index=False)
     (place / "model.json").write_text(json.dumps({"coef": [1.0, -0.5], "intercept": 0.1}), encoding="utf-8")
-    told = tp.StabilityResult.from_json(printed(*LINEAR, "--weight", "heft", "--risk", "0.5", "--json", "-"))
+    result = tp.StabilityResult.from_json(printed(*LINEAR, "--weight", "heft", "--risk", "0.5", "--json", "-"))
     data = patients()
     expected = tp.stability(COEF, data[["age", "dose"]], data["y"], 0.5, sample_weight=data["heft"])
-    assert told.value == pytest.approx(expected.value, rel=1e-12)
+    assert result.value == pytest.approx(expected.value, rel=1e-12)
 
 
 def test_a_regression_is_a_model_without_classes_and_a_loss_for_targets(place: Path, printed: Callable[..., str]) -> None:
@@ -187,10 +187,10 @@ def test_a_regression_is_a_model_without_classes_and_a_loss_for_targets(place: P
     data.to_csv(place / "eval.csv", index=False)
     plain = {key: MODEL[key] for key in ("coef", "intercept", "features")}
     (place / "model.json").write_text(json.dumps(plain), encoding="utf-8")
-    told = tp.StabilityResult.from_json(printed(*LINEAR, "--loss", "pinball:0.9", "--risk", "0.8", "--json", "-"))
+    result = tp.StabilityResult.from_json(printed(*LINEAR, "--loss", "pinball:0.9", "--risk", "0.8", "--json", "-"))
     expected = tp.stability(COEF, data[["age", "dose"]], data["y"], 0.8, loss="pinball:0.9")
-    assert told.loss == "pinball:0.9"
-    assert told.value == pytest.approx(expected.value, rel=1e-9)
+    assert result.loss == "pinball:0.9"
+    assert result.value == pytest.approx(expected.value, rel=1e-9)
 
 
 def test_json_goes_to_a_file_beside_the_text_or_instead_of_it(place: Path) -> None:

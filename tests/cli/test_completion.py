@@ -25,8 +25,8 @@ def replies(script: Path, *words: str) -> list[str]:
     """What bash offers for the last of these words."""
     quoted = " ".join(f"'{word}'" for word in words)
     state = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}"
-    asked = f"source {script}; {state}; _tippingpoint; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)  # noqa: S607
+    line = f"source {script}; {state}; _tippingpoint; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)  # noqa: S607
     assert not done.stderr
     return done.stdout.split()
 

@@ -14,36 +14,36 @@ import tippingpoint as tp
 from commands import Command, patients
 from tippingpoint.cli.dialects import separator
 
-ASKED = ("--model", "model.json", "--target", "y", "--risk", "0.4", "--json", "-")
+QUESTION = ("--model", "model.json", "--target", "y", "--risk", "0.4", "--json", "-")
 
 WRITTEN: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "commas": ({}, (), ""),
     "semicolons": ({"sep": ";"}, (), "--sep ';'"),
     "tabs": ({"sep": "\t"}, (), "--sep tab"),
     "semicolons and decimal commas": ({"sep": ";", "decimal": ","}, (), "--sep ';' --decimal ','"),
-    "bars, as said": ({"sep": "|"}, ("--sep", "|"), ""),
-    "semicolons, as said": ({"sep": ";", "decimal": ","}, ("--sep", ";", "--decimal", ","), ""),
+    "bars, by option": ({"sep": "|"}, ("--sep", "|"), ""),
+    "semicolons, by option": ({"sep": ";", "decimal": ","}, ("--sep", ";", "--decimal", ","), ""),
     "tabs, by name": ({"sep": "\t"}, ("--sep", "tab"), ""),
     "a spreadsheet's bytes": ({"encoding": "utf-16", "sep": "\t"}, (), "--sep tab"),
     "a spreadsheet's mark": ({"encoding": "utf-8-sig", "sep": ";"}, (), "--sep ';'"),
-    "an old encoding, as said": ({"encoding": "latin-1"}, ("--encoding", "latin-1"), ""),
-    "an encoding without a mark, as said": ({"encoding": "utf-16-le", "sep": ";"}, ("--encoding", "utf-16-le"), "--sep ';'"),
+    "an old encoding, by option": ({"encoding": "latin-1"}, ("--encoding", "latin-1"), ""),
+    "an encoding without a mark, by option": ({"encoding": "utf-16-le", "sep": ";"}, ("--encoding", "utf-16-le"), "--sep ';'"),
 }
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_data_give_the_same_however_they_are_written(name: str, place: Path, cli: Command) -> None:
     writing, options, recognised = WRITTEN[name]
-    expected = cli("evaluate", "--data", "eval.csv", *ASKED)
+    expected = cli("evaluate", "--data", "eval.csv", *QUESTION)
     patients().assign(ward="Größe").to_csv(place / "theirs.csv", index=False, **writing)  # type: ignore[call-overload]
-    code, out, err = cli("evaluate", "--data", "theirs.csv", *ASKED, *options)
+    code, out, err = cli("evaluate", "--data", "theirs.csv", *QUESTION, *options)
     assert (code, out) == (0, expected[1])
     assert err == (f"tippingpoint: theirs.csv is read with {recognised}, as it seems to be written.\n" if recognised else "")
 
 
 def test_what_is_recognised_is_not_said_where_nobody_wants_to_hear(place: Path, cli: Command) -> None:
     patients().to_csv(place / "theirs.csv", index=False, sep=";")
-    assert cli("evaluate", "--data", "theirs.csv", *ASKED, "--quiet")[2] == ""
+    assert cli("evaluate", "--data", "theirs.csv", *QUESTION, "--quiet")[2] == ""
 
 
 def test_packed_files_and_configurations_too(place: Path, cli: Command) -> None:
@@ -51,9 +51,9 @@ def test_packed_files_and_configurations_too(place: Path, cli: Command) -> None:
     (place / "their.toml").write_text(
         'data = "theirs.csv.gz"\nsep = ";"\ndecimal = ","\nencoding = "utf-8"\n', encoding="utf-8"
     )
-    code, out, err = cli("evaluate", "--config", "their.toml", *ASKED)
+    code, out, err = cli("evaluate", "--config", "their.toml", *QUESTION)
     assert (code, err) == (0, "")
-    assert out == cli("evaluate", "--data", "eval.csv", *ASKED)[1]
+    assert out == cli("evaluate", "--data", "eval.csv", *QUESTION)[1]
 
 
 @pytest.mark.parametrize(
@@ -108,28 +108,28 @@ q2,{},1,short
 """
 
 
-@pytest.mark.parametrize(("cell", "told"), [("-1", "is -1"), ("", "nan"), ("much", "'much' in table['cost'][3]")])
+@pytest.mark.parametrize(("cell", "part"), [("-1", "is -1"), ("", "nan"), ("much", "'much' in table['cost'][3]")])
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_errors_name_the_line_that_an_editor_shows(cell: str, told: str, suffix: str, place: Path, cli: Command) -> None:
+def test_errors_name_the_line_that_an_editor_shows(cell: str, part: str, suffix: str, place: Path, cli: Command) -> None:
     path = place / f"runs.csv{suffix}"
     path.write_bytes(LINES.format(cell).encode() if not suffix else gzip.compress(LINES.format(cell).encode()))
     code, _, err = cli("evaluate", "--table", path.name, "--risk", "0.5")
     assert code == 2
     assert err.startswith(f"tippingpoint: {path.name}, line 8: table")
-    assert told in err
+    assert part in err
     assert LINES.splitlines()[7] == "q2,{},1,short", "which is where it stands"
 
 
 def test_errors_about_data_do_too(place: Path, cli: Command) -> None:
     lines = (place / "eval.csv").read_text(encoding="utf-8").splitlines()
-    for line, column, told in ((5, 0, "X[3, 'age']"), (7, 3, "y[5]")):
+    for line, column, part in ((5, 0, "X[3, 'age']"), (7, 3, "y[5]")):
         cells = lines[line - 1].split(",")
         changed = [*lines[: line - 1], ",".join("" if k == column else cell for k, cell in enumerate(cells)), *lines[line:]]
         (place / "gap.csv").write_text("\n".join(changed), encoding="utf-8")
         for command in ("evaluate", "features"):
-            code, _, err = cli(command, "--data", "gap.csv", *ASKED)
+            code, _, err = cli(command, "--data", "gap.csv", *QUESTION)
             assert code == 2
-            assert err.startswith(f"tippingpoint: gap.csv, line {line}: {told}")
+            assert err.startswith(f"tippingpoint: gap.csv, line {line}: {part}")
 
 
 def test_a_command_whose_data_are_no_file_is_not_asked_for_lines(cli: Command) -> None:
@@ -164,15 +164,15 @@ def test_what_cannot_be_is_a_sentence(name: str, place: Path, cli: Command) -> N
     patients().assign(ward="Größe").to_csv(place / "latin.csv", index=False, encoding="latin-1")
     lines = (place / "eval.csv").read_text(encoding="utf-8").splitlines()
     (place / "trailing.csv").write_text("\n".join([lines[0], *(f"{line}," for line in lines[1:])]), encoding="utf-8")
-    options, told = BAD[name]
+    options, part = BAD[name]
     data = () if "--data" in options else ("--data", "eval.csv")
-    code, out, err = cli("evaluate", *data, *ASKED, *options)
+    code, out, err = cli("evaluate", *data, *QUESTION, *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert told in err
+    assert part in err
 
 
 def runs() -> pd.DataFrame:
-    """Two models, asked the same questions in three wordings."""
+    """Two models, given the same questions in three wordings."""
     rng = np.random.default_rng(3)
     lines = [
         (f"q{i}", model, cost, int(rng.uniform() < hard * (1.0 + cost)))

@@ -70,11 +70,11 @@ def test_what_nothing_certifies_fails_unless_its_value_is_judged(place: Path, cl
         "def box():\n    return lambda rows: rows['age'] - 0.5 * rows['dose'] + 0.1\n", encoding="utf-8"
     )
     patients()[["age", "dose", "y"]].to_csv("eval.csv", index=False)
-    asked = ("evaluate", "--model", "vendor:box", *DATA, "--calls", "3000", "--fail-below", "1e-6")
-    code, _, err = cli(*asked)
+    words = ("evaluate", "--model", "vendor:box", *DATA, "--calls", "3000", "--fail-below", "1e-6")
+    code, _, err = cli(*words)
     assert code == 1
     assert err.startswith("gate: failed: nothing certifies the stability from below (found: ")
-    assert cli(*asked, "--on", "value", "--quiet") == (0, "", "")
+    assert cli(*words, "--on", "value", "--quiet") == (0, "", "")
 
 
 def test_a_threshold_that_provably_nothing_reaches_passes_in_a_sentence_of_its_own(cli: Command) -> None:

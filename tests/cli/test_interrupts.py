@@ -1,4 +1,4 @@
-"""Ctrl-C in the midst of the work, as a person presses it: what was found is told and marked, and no conclusion drawn."""
+"""Ctrl-C in the midst of the work, as a person presses it: what was found is printed and marked, and no conclusion drawn."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from commands import COMMAND, Output, interrupted
 VENDOR = """
 import time
 
-FAR, PAUSE = 4000, 0.1
+ROWS, PAUSE = 4000, 0.1
 
-def slow(far=FAR, pause=PAUSE):
-    asked = 0
+def slow(rows_before=ROWS, pause=PAUSE):
+    count = 0
     def score(rows):
-        nonlocal asked
-        asked += len(rows)
-        if asked > far:
-            if asked - len(rows) <= far:
+        nonlocal count
+        count += len(rows)
+        if count > rows_before:
+            if count - len(rows) <= rows_before:
                 print("far enough", flush=True)
             time.sleep(pause)
         return rows['age'] - 0.5 * rows['dose']
@@ -33,11 +33,11 @@ def later():
     return slow(6400, 2.0)
 
 def deaf():
-    asked = 0
+    count = 0
     def score(rows):
-        nonlocal asked
-        asked += len(rows)
-        if asked > FAR > asked - len(rows):
+        nonlocal count
+        count += len(rows)
+        if count > ROWS > count - len(rows):
             print("far enough", flush=True)
             try:
                 time.sleep(20)
@@ -47,11 +47,11 @@ def deaf():
     return score
 
 def failing():
-    asked = 0
+    count = 0
     def score(rows):
-        nonlocal asked
-        asked += len(rows)
-        if asked > FAR:
+        nonlocal count
+        count += len(rows)
+        if count > ROWS:
             raise RuntimeError("quota")
         return rows['age'] - 0.5 * rows['dose']
     return score
@@ -124,13 +124,13 @@ def test_a_comparison_with_an_interrupted_search_is_undecided(place: Path) -> No
     models = ("--model", "now=model.json", "--model", "next=vendor:slow")
     ended = midway(place, "compare", *models, *LONG, "--json", "out.json", "--report", "r.md")
     assert ended.code == 130
-    told = stored(place / "out.json")
-    assert (told["interrupted"], told["results"]["now"]["interrupted"], told["results"]["next"]["interrupted"]) == (
+    found = stored(place / "out.json")
+    assert (found["interrupted"], found["results"]["now"]["interrupted"], found["results"]["next"]["interrupted"]) == (
         True,
         False,
         True,
     )
-    (verdict,) = told["verdicts"]
+    (verdict,) = found["verdicts"]
     assert not verdict["decided"]
     assert "the search of 'next' did not end" in verdict["sentence"]
     assert verdict["sentence"] in ended.out
@@ -149,9 +149,9 @@ def test_an_interrupted_curve_is_marked_everywhere(place: Path) -> None:
     words = [word for word in LONG if word not in ("--risk", "0.45")]
     ended = midway(place, "curve", "--model", "vendor:slow", *words, "--risks", "0.4,0.45", "--json", "out.json")
     assert ended.code == 130
-    told = stored(place / "out.json")
-    assert told["interrupted"] is True
-    assert all(each["interrupted"] for each in told["results"])
+    found = stored(place / "out.json")
+    assert found["interrupted"] is True
+    assert all(each["interrupted"] for each in found["results"])
     assert "Interrupted" in ended.out
 
 

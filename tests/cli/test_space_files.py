@@ -13,7 +13,7 @@ import pytest
 import tippingpoint as tp
 from commands import Command
 
-ASKED = ("evaluate", "--model", "scorer:built", "--data", "people.csv", "--target", "repaid", "--risk", "0.4", "--scale", "std")
+WORDS = ("evaluate", "--model", "scorer:built", "--data", "people.csv", "--target", "repaid", "--risk", "0.4", "--scale", "std")
 
 FACTORY = """
 import pandas as pd
@@ -86,14 +86,14 @@ SPACES: dict[str, tuple[str, dict[str, Any], bool]] = {
 
 @pytest.mark.parametrize("name", SPACES)
 def test_a_file_means_what_a_space_means(name: str, place: Path, people: pd.DataFrame, cli: Command) -> None:
-    text, said, infer = SPACES[name]
+    text, settings, infer = SPACES[name]
     (place / "space.toml").write_text(text, encoding="utf-8")
-    code, out, err = cli(*ASKED, "--space", "space.toml", "--json", "-")
+    code, out, err = cli(*WORDS, "--space", "space.toml", "--json", "-")
     assert (code, err) == (0, "")
     x = people.drop(columns="repaid")
     names: dict[str, Any] = {}
     exec(FACTORY, names)  # noqa: S102  # our own
-    space = tp.Space.infer(x, **said) if infer else tp.Space(**said)
+    space = tp.Space.infer(x, **settings) if infer else tp.Space(**settings)
     expected = tp.stability(names["built"](), x, people["repaid"], 0.4, scale="std", space=space)
     told = tp.StabilityResult.from_json(out)
     assert told.to_dict() == expected.to_dict()
@@ -103,7 +103,7 @@ def test_a_file_means_what_a_space_means(name: str, place: Path, people: pd.Data
 
 def test_groups_of_a_space_are_ranked_and_frozen_options_add_to_it(place: Path, people: pd.DataFrame, cli: Command) -> None:
     (place / "space.toml").write_text('frozen = ["job"]\n[groups]\nmoney = ["income", "age"]', encoding="utf-8")
-    code, out, _ = cli("features", *ASKED[1:], "--space", "space.toml", "--frozen", "floor", "--json", "-")
+    code, out, _ = cli("features", *WORDS[1:], "--space", "space.toml", "--frozen", "floor", "--json", "-")
     assert code == 0
     assert {each["feature"] for each in json.loads(out)["features"]} == {"age", "income", "money"}
 
@@ -125,7 +125,7 @@ def test_a_space_that_makes_no_sense_is_a_sentence(
     text: str, parts: tuple[str, ...], place: Path, people: pd.DataFrame, cli: Command
 ) -> None:
     (place / "space.toml").write_text(text, encoding="utf-8")
-    code, out, err = cli(*ASKED, "--space", "space.toml")
+    code, out, err = cli(*WORDS, "--space", "space.toml")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     for part in parts:

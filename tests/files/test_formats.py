@@ -37,18 +37,18 @@ CASES: dict[str, tuple[str, str, tuple[str, ...], float]] = {
     "LightGBM, text": ("light", "light.txt", (*LABELS, *SEARCHED), 1e-9),
     "a pickle": ("forest", "forest.pkl", ("--trust-pickle", *SEARCHED), 1e-12),
     "a compressed pickle": ("forest", "forest.joblib", ("--trust", *SEARCHED), 1e-12),
-    "ONNX, probabilities": ("asked", "matrix.onnx", SEARCHED, 1e-3),
-    "ONNX, a map of probabilities": ("asked", "zipped.onnx", SEARCHED, 1e-3),
-    "ONNX, one input a column": ("asked", "columns.onnx", SEARCHED, 1e-3),
-    "ONNX, other labels": ("asked", "matrix.onnx", (*LABELS, *SEARCHED), 1e-3),
-    "ONNX, trusted to run in this process": ("asked", "matrix.onnx", ("--trust", *SEARCHED), 1e-3),
+    "ONNX, probabilities": ("function", "matrix.onnx", SEARCHED, 1e-3),
+    "ONNX, a map of probabilities": ("function", "zipped.onnx", SEARCHED, 1e-3),
+    "ONNX, one input a column": ("function", "columns.onnx", SEARCHED, 1e-3),
+    "ONNX, other labels": ("function", "matrix.onnx", (*LABELS, *SEARCHED), 1e-3),
+    "ONNX, trusted to run in this process": ("function", "matrix.onnx", ("--trust", *SEARCHED), 1e-3),
 }
 """Which model, its file, the options, and how near the numbers have to be: a graph computes in float32."""
 
 
 def original(workshop: Workshop, name: str, **settings: Any) -> tp.StabilityResult:
     model, y = workshop.models.get(name), workshop.y
-    if name == "asked":
+    if name == "function":
         linear = workshop.models["linear"]
         return tp.stability(linear.predict_proba, workshop.x, y, 0.6, **settings)
     if name == "boosted":
@@ -63,12 +63,12 @@ def test_a_file_has_the_stability_of_what_was_saved(name: str, workshop: Worksho
         "evaluate", "--model", path, "--data", "eval.csv", "--target", "y", "--risk", "0.6", *options, "--json", "-"
     )
     assert (code, err) == (0, "")
-    told = tp.StabilityResult.from_json(out)
+    result = tp.StabilityResult.from_json(out)
     expected = original(workshop, model, **({"calls": CALLS} if "--calls" in options else {}))
-    assert told.current_risk == pytest.approx(expected.current_risk, abs=1e-12)
-    assert told.value == pytest.approx(expected.value, rel=tolerance)
-    assert told.exact == expected.exact
-    assert 0.0 < told.value < np.inf
+    assert result.current_risk == pytest.approx(expected.current_risk, abs=1e-12)
+    assert result.value == pytest.approx(expected.value, rel=tolerance)
+    assert result.exact == expected.exact
+    assert 0.0 < result.value < np.inf
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_a_file_has_the_stability_of_what_was_saved(name: str, workshop: Worksho
     [("boosted-amount", "boosted-amount.ubj"), ("light-amount", "light-amount.txt"), ("regression", "regression.onnx")],
 )
 def test_a_regressor_is_judged_by_squares_without_being_told(model: str, path: str, workshop: Workshop, cli: Command) -> None:
-    asked = ("--data", "amounts.csv", "--target", "y", "--risk", "4", *SEARCHED, "--json", "-")
-    code, out, err = cli("evaluate", "--model", path, *asked)
+    question = ("--data", "amounts.csv", "--target", "y", "--risk", "4", *SEARCHED, "--json", "-")
+    code, out, err = cli("evaluate", "--model", path, *question)
     assert (code, err) == (0, "")
     kept = workshop.models[model]
     expected = tp.stability(kept.predict, workshop.x, workshop.amount, 4.0, loss="squared", calls=CALLS)
-    told = tp.StabilityResult.from_json(out)
-    assert told.loss == "squared"
-    assert told.value == pytest.approx(expected.value, rel=1e-3)
+    result = tp.StabilityResult.from_json(out)
+    assert result.loss == "squared"
+    assert result.value == pytest.approx(expected.value, rel=1e-3)
 
 
 def test_the_installed_command_evaluates_a_skops_file(workshop: Workshop) -> None:
@@ -108,9 +108,9 @@ def test_python_loads_them_too(workshop: Workshop) -> None:
 
 def test_files_that_number_their_classes_fit_data_that_do(workshop: Workshop, cli: Command) -> None:
     for path in ("boosted.json", "light.txt"):
-        asked = ("--target", "y", "--risk", "0.6", *SEARCHED, "--json", "-")
-        named = cli("evaluate", "--model", path, "--data", "eval.csv", *LABELS, *asked)
-        numbered = cli("evaluate", "--model", path, "--data", "numbered.csv", *asked)
+        question = ("--target", "y", "--risk", "0.6", *SEARCHED, "--json", "-")
+        named = cli("evaluate", "--model", path, "--data", "eval.csv", *LABELS, *question)
+        numbered = cli("evaluate", "--model", path, "--data", "numbered.csv", *question)
         assert (named[0], numbered[0]) == (0, 0)
         assert json.loads(named[1])["value"] == json.loads(numbered[1])["value"]
 
@@ -207,9 +207,9 @@ def test_help_says_what_trusting_a_pickle_risks(cli: Command) -> None:
 
 def test_of_several_files_one_that_needs_a_trusted_type_is_enough(workshop: Workshop, cli: Command) -> None:
     models = ("--model", "plain=linear.skops", "--model", "trees=forest.skops", "--data", "eval.csv", "--target", "y")
-    asked = ("--risk", "0.6", *SEARCHED, "--quiet")
-    assert cli("compare", *models, *asked, *TREE)[0] == 0
-    code, _, err = cli("compare", *models, *asked, "--trust", "sklearn.tree._tree.Tree,os.system")
+    question = ("--risk", "0.6", *SEARCHED, "--quiet")
+    assert cli("compare", *models, *question, *TREE)[0] == 0
+    code, _, err = cli("compare", *models, *question, "--trust", "sklearn.tree._tree.Tree,os.system")
     assert code == 2
     assert "'os.system', which none of the models needs" in err
 
