@@ -6,12 +6,13 @@ import argparse
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.cli.streams import complain, say, say_json
+from tippingpoint.cli.streams import print_answer, print_answer_json, print_stderr
 from tippingpoint.errors import InputError
 from tippingpoint.report import RENDERINGS
 from tippingpoint.results.comparisons import Comparison
@@ -19,14 +20,17 @@ from tippingpoint.results.stability import StabilityResult, Sweep
 from tippingpoint.visible import visible
 from tippingpoint.writing import write_files
 
-FILES = ("json", "report", "sensitive")
+OUTPUT_OPTIONS = ("json", "report", "sensitive")
 """Options that name files to write."""
 
-INPUTS = ("data", "linear", "space", "config")
+INPUT_OPTIONS = ("data", "linear", "space", "config")
 """Options that name files to read."""
 
-NAMED_INPUTS = ("model", "state", "table")
+NAMED_INPUT_OPTIONS = ("model", "state", "table")
 """Options that may be repeated and name a file to read, as FILE or NAME=FILE."""
+
+OPENERS = {"darwin": "open", "win32": "start"}
+"""The command that opens a file with whatever shows it, by system; elsewhere it is xdg-open."""
 
 COMPARISON, SWEEP, SWEEPS = "tippingpoint.comparison/1", "tippingpoint.sweep/1", "tippingpoint.sweeps/1"
 """Names and versions of the JSON that comparisons, sweeps and several of these are written as."""
@@ -34,7 +38,7 @@ COMPARISON, SWEEP, SWEEPS = "tippingpoint.comparison/1", "tippingpoint.sweep/1",
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Whether the files to write make sense, before the work begins."""
-    given = {name: getattr(options, name, None) for name in FILES}
+    given = {name: getattr(options, name, None) for name in OUTPUT_OPTIONS}
     chosen = {name: path for name, path in given.items() if path is not None}
     for name in ("sensitive", "report"):
         if chosen.get(name) == "-":
@@ -58,10 +62,10 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 def inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
     """The files that a command reads, each with the option that names it."""
-    given = [(f"--{name}", getattr(options, name, None)) for name in INPUTS]
-    for name in NAMED_INPUTS:
-        said = getattr(options, name, None) or ()
-        for text in [said] if isinstance(said, str) else said:
+    given = [(f"--{name}", getattr(options, name, None)) for name in INPUT_OPTIONS]
+    for name in NAMED_INPUT_OPTIONS:
+        values = getattr(options, name, None) or ()
+        for text in [values] if isinstance(values, str) else values:
             given += [(f"--{name}", each) for each in (text, text.partition("=")[2])]
     files = [(option, path) for option, path in given if isinstance(path, str) and path]
     return files + [(option, source) for option, path in files for source in _sources(path)]
@@ -94,7 +98,7 @@ def deliver(
 ) -> None:
     """Write the files that were asked for, then print; nothing is written where anything fails before.
 
-    A file that is there is replaced, as by any command with an output option, and that is said.
+    A file that is there is replaced, as by any command with an output option; a line on standard error names it.
     """
     contents: dict[Path, str | bytes] = {}
     if sensitive is not None:
@@ -107,14 +111,14 @@ def deliver(
     write_files(contents)
     if not options.quiet:
         for path in replaced:
-            complain(f"tippingpoint: {path} was there, and is replaced.")
+            print_stderr(f"tippingpoint: {path} was there, and is replaced.")
     if options.json == "-":
         if stored is not None:
-            say_json(options, stored)
+            print_answer_json(options, stored)
     elif not options.quiet:
-        say(options, text)
+        print_answer(options, text)
         if report is not None:
-            say(options, f"\nThe report is in {visible(options.report)}.")
+            print_answer(options, f"\nThe report is in {visible(options.report)}.")
 
 
 def wanted(path: str | None, render: Callable[[], str]) -> str | None:
@@ -128,6 +132,12 @@ def wanted(path: str | None, render: Callable[[], str]) -> str | None:
         return render()
     except KeyboardInterrupt:
         return None
+
+
+def how_to_open(path: str) -> str:
+    """A sentence for below a report that was written."""
+    opener = OPENERS.get(sys.platform, "xdg-open")
+    return f"Open it in a browser: {opener} {visible(path)}, or {Path(path).resolve().as_uri()}"
 
 
 def rendered_report(path: str, result: StabilityResult, **parts: Any) -> str:

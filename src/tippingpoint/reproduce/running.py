@@ -12,10 +12,10 @@ from typing import Any
 from tippingpoint import __version__
 from tippingpoint.errors import InputError
 from tippingpoint.progress import progress_bar
-from tippingpoint.reproduce import FIGURES
 from tippingpoint.reproduce.claims import Claim, rendered, tabulated
 from tippingpoint.reproduce.experiments import Setting
 from tippingpoint.reproduce.figure import Figure, Record
+from tippingpoint.reproduce.registry import FIGURES
 from tippingpoint.visible import csv_text
 from tippingpoint.writing import write_file, write_files
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from networks import COLUMN, FEATURES, NETS, ROOMS, all_lines, network, part
-from problems import answer
+from problems import answer, assert_envelope
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare
 from tippingpoint.core.dual import Status
@@ -187,18 +187,8 @@ def test_of_several_classes_the_one_ahead_counts(name: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
 def test_the_loss_of_the_response_is_the_slope_of_its_value(loss: Loss, kind: str, room: str) -> None:
-    """The envelope theorem, by differences; `slope` likewise where no sample jumps in between."""
     oracle = case(loss, kind, room, seed=5, n=100).oracle
-    for lam in [lam for lam in LAMBDAS if lam < 0.9 * oracle.ceiling]:
-        step = 1e-6 * lam
-        low, here, high = oracle.respond(lam - step), oracle.respond(lam), oracle.respond(lam + step)
-        values = [price * r.lift - r.cost for price, r in ((lam - step, low), (lam + step, high))]
-        smooth = np.abs(high.lift - low.lift) < 1e-3 * (1.0 + here.lift)
-        assert smooth.mean() > 0.8
-        assert here.lift[smooth] == pytest.approx(((values[1] - values[0]) / (2.0 * step))[smooth], rel=1e-4, abs=1e-5)
-        rate = (high.lift - low.lift) / (2.0 * step)
-        steady = smooth & (np.abs(low.slope - high.slope) < 1e-3 * (1.0 + here.slope))
-        assert here.slope[steady] == pytest.approx(rate[steady], rel=1e-3, abs=1e-4)
+    assert_envelope(oracle, LAMBDAS)
 
 
 @pytest.mark.parametrize("name", ["logistic", "squared", "absolute", "hinge"])
