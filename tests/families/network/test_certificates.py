@@ -12,14 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.families.network.options import EFFORTS
 from tippingpoint.families.network.proofs import layers as known_layers
-from tippingpoint.families.network.proofs.certificates import THOROUGH, Shell, reason, shells
 from tippingpoint.families.network.proofs.layers import GATES
+from tippingpoint.families.network.proofs.shells import Shell, reason, shells
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
 
 SLACK = 1e-9
 FUNCTIONALS = 3
+THOROUGH = EFFORTS["tight"]
 
 
 def mlp(*widths: int, gate: nn.Module | None = None) -> nn.Sequential:
