@@ -55,7 +55,7 @@ class Noise:
 
     @property
     def single(self) -> float:
-        """The standard deviation of one answer, over all that was asked."""
+        """The standard deviation of one reply, over all queries."""
         return math.sqrt(self._squares / self._degrees) if self._degrees else 0.0
 
     @property

@@ -27,7 +27,7 @@ from tippingpoint.losses.responses import Answer, Side
 from tippingpoint.push import Push
 from tippingpoint.space.domain import Domain
 
-KEPT = 4
+MAX_CHUNKS_KEPT = 4
 """Chunks of curves that are kept from one price to the next: up to 40 megabytes each, whatever the size of the data."""
 
 
@@ -155,7 +155,7 @@ class LinearOracle(Oracle):
             return self._geometry.push(rows, direction)
         if (rows.start, side) not in self._kept:
             curve = self._geometry.push(rows, direction)
-            if len(self._kept) >= KEPT:
+            if len(self._kept) >= MAX_CHUNKS_KEPT:
                 return curve
             self._kept[rows.start, side] = curve
         return self._kept[rows.start, side]

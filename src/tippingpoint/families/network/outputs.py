@@ -151,13 +151,13 @@ def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Ou
     return OutputReading(loss, loss.label_of(outputs), loss.range, index, pushed, rises, leads)
 
 
-def _ahead(rival: int, own: Tensor, otherwise: Outputs) -> Outputs:
+def _ahead(other: int, own: Tensor, otherwise: Outputs) -> Outputs:
     """By how much one class is ahead of a sample's own; for its own samples, as for all classes together."""
 
     def pushed(output: Tensor, rows: IntArray) -> Tensor:
         mine = own[torch.as_tensor(rows, device=own.device)]
-        ahead = output[:, rival] - output.gather(1, mine[:, None])[:, 0]
-        return torch.where(mine == rival, otherwise(output, rows), ahead)
+        ahead = output[:, other] - output.gather(1, mine[:, None])[:, 0]
+        return torch.where(mine == other, otherwise(output, rows), ahead)
 
     return pushed
 

@@ -80,7 +80,7 @@ class TriedModule:
         with torch.no_grad():
             for part in blocks(len(rows), self.batch or self.staying.batch):
                 inputs = torch.tensor(places[part], dtype=input_dtype(self.module), device=self.device)  # a copy of it
-                found[part] = self.staying.ask(inputs.reshape(-1, *self.features.shape), rows[part]).double().cpu().numpy()
+                found[part] = self.staying.scored(inputs.reshape(-1, *self.features.shape), rows[part]).double().cpu().numpy()
         return found
 
     @property

@@ -76,7 +76,7 @@ def searched_errors(
     steps[errors.rows] = np.where(known[:, None], errors.steps, 0.0)
     try:
         wrong = errs(setting, steps)
-    except ModelError as failure:  # it is not asked again, then: it has said once that these are errors
+    except ModelError as failure:  # then its first word counts: it erred there once
         if not known.any():
             raise
         wrong = np.zeros(len(rows), dtype=bool)

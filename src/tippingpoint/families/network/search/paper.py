@@ -84,7 +84,7 @@ class _Ascent:
         steps = self._steps[part].detach().requires_grad_()
         with torch.enable_grad():
             moved = self._origin[part].reshape(len(steps), -1).index_add(1, self._moves, steps / self._unit)
-            v = self._scores.ask(moved.reshape(self._origin[part].shape), self._rows[part])
+            v = self._scores.scored(moved.reshape(self._origin[part].shape), self._rows[part])
             (slope,) = torch.autograd.grad(v.sum(), steps)
         rising = h * self._setting.loss.slope(v.detach().double().cpu().numpy())
         pull = torch.as_tensor(rising, device=slope.device, dtype=slope.dtype)

@@ -161,7 +161,7 @@ class Scores:
         with torch.no_grad():
             for part in blocks(len(rows), self.batch):
                 inputs = self.inputs(rows[part], steps[part])
-                found[part] = self.ask(inputs, rows[part]).double().cpu().numpy()
+                found[part] = self.scored(inputs, rows[part]).double().cpu().numpy()
         return self._checked(found, rows)
 
     def linearised(self, rows: IntArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -170,7 +170,7 @@ class Scores:
         for part in blocks(len(rows), self.batch):
             with torch.inference_mode(mode=False), torch.enable_grad():
                 inputs = self.inputs(rows[part], steps[part]).requires_grad_()
-                v = self.ask(inputs.clone(), rows[part])  # a module may work in place, but not on what gradients are taken of
+                v = self.scored(inputs.clone(), rows[part])  # it may work in place, but not on what gradients are of
                 if not v.requires_grad:
                     raise InputError("the module's output has no gradient with respect to X; it must not detach it.")
                 (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
@@ -205,7 +205,7 @@ class Scores:
             )
         return NOISE_FACTOR * max(self.eps * size, apart)
 
-    def ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
+    def scored(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
         """`v` of these rows at these inputs, which the module may write into."""
         self.tally.rows += len(rows)
         with guarded(lambda why: ModelError(f"the module fails after {self.tally.rows:,} rows ({why}).")):
