@@ -2,18 +2,36 @@
 PYTHON ?= python3
 CORE := .venv
 DEV := .venv-dev
+LOWEST := .venv-lowest
+PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test trial bench clean
+.PHONY: demo test test-wheel test-lowest coverage trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
 
+# The tests of the core have to take every branch of it by themselves; measuring all tests would take half as long again.
 test: $(DEV)/installed
 	$(DEV)/bin/ruff check .
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
-	$(DEV)/bin/pytest -n auto
+	$(DEV)/bin/python tests/wheel/build_and_try.py
+	$(DEV)/bin/pytest -n auto tests/core --cov --cov-report=
+	$(DEV)/bin/coverage report --include='*/core/*' --show-missing --fail-under=100
+	$(DEV)/bin/pytest -n auto --ignore=tests/core
+
+# Lines and branches of everything, by all tests.
+coverage: $(DEV)/installed
+	$(DEV)/bin/pytest -n auto --cov --cov-report=term-missing:skip-covered
+
+# Build sdist and wheel, install the wheel into a fresh environment outside the repository, and try it there.
+test-wheel: $(DEV)/installed
+	$(DEV)/bin/python tests/wheel/build_and_try.py
+
+# The oldest versions that pyproject.toml claims; what they cannot have is skipped, and said.
+test-lowest: $(LOWEST)/installed
+	$(LOWEST)/bin/pytest -n auto -W default --doctest-ignore-import-errors --lacking torch,foolbox
 
 # Hostile files, faults and extremes by the thousand, in a table; the tests try a few of each.
 trial: $(DEV)/installed
@@ -27,13 +45,19 @@ bench: $(DEV)/installed
 
 $(CORE)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(CORE)
-	$(CORE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(CORE)/bin/python $(PIP) -c constraints.txt -e .
 	@touch $@
 
 $(DEV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DEV)
-	$(DEV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
+	$(DEV)/bin/python $(PIP) -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
+	@touch $@
+
+$(LOWEST)/installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python $(PIP) -c constraints-lowest.txt -e '.[polars,parquet,plot,mlflow,skops,onnx,xgboost,lightgbm]' \
+		hypothesis pytest pytest-randomly pytest-xdist cvxpy clarabel onnx skl2onnx
 	@touch $@
 
 clean:
-	rm -rf $(CORE) $(DEV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(CORE) $(DEV) $(LOWEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
@@ -29,3 +30,33 @@ def drawn_alike() -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.manual_seed(0)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--lacking", default="", help="libraries that may be missing, with commas: tests of them are skipped")
+
+
+def lacked(config: pytest.Config, said: str) -> str | None:
+    """Why a test that failed with these words is skipped: it needs a library that is known to be missing."""
+    missing = [name for name in config.getoption("--lacking").split(",") if name and f"No module named '{name}" in said]
+    return f"{missing[0]} is not in this environment" if missing else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    why = lacked(collector.config, str(report.longrepr)) if report.failed else None
+    if why:
+        report.outcome, report.longrepr = "skipped", (str(collector.path), 0, f"Skipped: {why}")
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    why = lacked(item.config, str(call.excinfo.value)) if report.failed and call.excinfo else None
+    if why:
+        report.outcome, report.longrepr = "skipped", (str(item.path), 0, f"Skipped: {why}")
+    return report

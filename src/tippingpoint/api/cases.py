@@ -16,8 +16,8 @@ from tippingpoint.data.frames import Features, base_weights, read_features, read
 from tippingpoint.data.witness import Witness
 from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Subject
-from tippingpoint.families.positions import by_position
 from tippingpoint.families.registry import encoded_by, judge
+from tippingpoint.preprocessing.categories import by_position
 from tippingpoint.results.origin import Origin, origin_of
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain

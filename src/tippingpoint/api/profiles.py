@@ -254,7 +254,7 @@ class Profile:
     def _frame(self, oracle: Oracle, q: SensitiveDistribution) -> Any:
         """Q* as a frame, atoms in the order of their rows."""
         order = np.argsort(q.sample, kind="stable")
-        told = {
+        columns = {
             "row": [self.index[i] for i in q.sample[order]],
             "weight": q.weight[order],
             "share": q.share[order],
@@ -267,10 +267,10 @@ class Profile:
         for name, values in _moved(oracle, q).items():
             shown = held[name].decoded(values[order]) if name in held else values[order]
             heading = name
-            while heading in told:  # what is ours comes first, and no feature takes another's place
+            while heading in columns:  # what is ours comes first, and no feature takes another's place
                 heading = f"feature:{heading}"
-            told[heading] = shown
-        return build_frame(told, self.backend)
+            columns[heading] = shown
+        return build_frame(columns, self.backend)
 
     def _places(self, oracle: Oracle, q: SensitiveDistribution) -> Places:
         """Every sample where it is, which is where it stays if nothing is paid, and every atom where it goes."""

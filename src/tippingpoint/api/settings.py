@@ -65,21 +65,24 @@ def check_used(options: Mapping[str, Any], families: Iterable[Family]) -> None:
         first = served[0]
         if not first.options.names():
             raise InputError(f"{name}={value!r} is an option of a search (of {names}); this model needs none, so leave it out.")
-        raise InputError(f"{name}={value!r} is an option of {names}; this is {first.one}, so leave it out.")
+        own = ", ".join(first.options.names())
+        raise InputError(
+            f"{name}={value!r} is an option of {names}; this is {first.one}, whose options are {own}, so leave it out."
+        )
 
 
 def _nearest(name: str, *, question: bool) -> str:
     """In words: what may have been meant, and whose it is; all that is known, where nothing is near."""
-    asked = QUESTION if question else ()
     options = [option for family in FAMILIES for option in family.options.names()]
-    near = get_close_matches(name.lower(), [*asked, *DOORS, *options], n=1, cutoff=0.6)
-    if near and near[0] in asked:
-        return f"did you mean {near[0]}, a setting of the question?"
+    near = get_close_matches(name.lower(), [*QUESTION, *DOORS, *options], n=1, cutoff=0.6)
+    if near and near[0] in QUESTION:
+        where = "" if question else ", which profile(...).stability takes"
+        return f"did you mean {near[0]}, a setting of the question{where}?"
     if near and near[0] in DOORS:
         return f"did you mean {near[0]}?"
     if near:
         return f"did you mean {near[0]}, an option of {' and '.join(family.name for family in owners(near[0]))}?"
     with_options = [family for family in FAMILIES if family.options.names()]
     of_families = [f"options of {family.name} are {listed(family.options.names())}" for family in with_options]
-    of_question = [f"settings of a question are {listed(asked)}"] if asked else []
+    of_question = [f"settings of a question are {listed(QUESTION)}"] if question else []
     return "; ".join([*of_question, *of_families]) + "."

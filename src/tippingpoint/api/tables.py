@@ -106,5 +106,5 @@ def _origin(table: Alternatives, lines: IntArray, group: str | None) -> Origin:
         return data_fingerprint(held | {f"column:{name}": values[lines] for name, values in table.columns.items()})
 
     called = "a table of alternatives" if group is None else f"a table of alternatives, {group}"
-    asked = call_of("profile_table", "table", weight=table.roles.get("weight"), by=table.roles.get("by"))
-    return Origin(called, "", None, fingerprint, asked)
+    call = call_of("profile_table", "table", weight=table.roles.get("weight"), by=table.roles.get("by"))
+    return Origin(called, "", None, fingerprint, call)

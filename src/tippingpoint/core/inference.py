@@ -5,7 +5,7 @@ By the envelope theorem the first-order effect of sample i on the stability is i
 .. math:: \psi_i = -\theta_2 \bigl(\phi^*(s_i) - \textstyle\sum_j p_j \phi^*(s_j)\bigr)
 
 (KL: :math:`-\theta_2(w_i - 1)`; chi-square: :math:`-\theta_2(w_i^2 - \sum p w^2)`; nothing reweighted:
-:math:`-(E_i - \sum p E)`), so that :math:`se(R)^2 = \sum p_i^2 \psi_i^2`.
+:math:`-(E_i - \sum p E)`), so that :math:`se(R)^2 = \sum p_i^2 \psi_i^2 / (1 - \sum p_i^2)`.
 """
 
 from __future__ import annotations
@@ -86,14 +86,14 @@ class Bootstrap:
     def __str__(self) -> str:
         low, high = self.interval()
         beyond = int(np.isinf(self.values).sum())
-        told = [
+        text = [
             f"Stability {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
             f"  standard error  {self.standard_error:.2g}",
             f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
         ]
         if beyond:
-            told.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
-        return "\n".join(told)
+            text.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
+        return "\n".join(text)
 
 
 def check_level(level: float) -> None:

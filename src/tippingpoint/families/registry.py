@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tippingpoint.errors import InputError
-from tippingpoint.families import blackbox, linear, network, table
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
+from tippingpoint.families.blackbox import family as blackbox
+from tippingpoint.families.linear import family as linear
+from tippingpoint.families.network import family as network
+from tippingpoint.families.table import family as table
 from tippingpoint.losses import PiecewiseLinear
 from tippingpoint.preprocessing.encoders import encoded_columns
 from tippingpoint.preprocessing.modules import is_module, unwrapped
@@ -48,8 +51,9 @@ def judge(subject: Subject, given: Mapping[str, Any]) -> Judged:
             refusals[family.name] = found.reason
     reasons = "; ".join(f"{name}: {reason}" for name, reason in refusals.items())
     raise InputError(
-        f"model={type(subject.model).__name__} is served by no family of models ({reasons}); wrap it in a function of the rows,"
-        " or evaluate alternatives of each sample yourself and pass them to tippingpoint.profile_table."
+        f"model={type(subject.model).__name__} is not served by any family of models ({reasons}); pass a fitted model,"
+        " (coef, intercept), a PyTorch module or a function of the rows, or evaluate alternatives of each sample yourself and"
+        " pass them to tippingpoint.profile_table."
     )
 
 

@@ -14,7 +14,7 @@ from tippingpoint.core.atoms import TableOracle
 from tippingpoint.data.frames import base_weights, read_numbers, read_vector
 from tippingpoint.errors import InputError
 
-USUAL = "model"
+USUAL_GROUPING = "model"
 """What the column that tells several runs of the same samples apart is mostly called."""
 
 
@@ -107,7 +107,7 @@ class Alternatives:
             several = len(pairs) > len(self.labels)
             if several and np.isin(np.arange(len(pairs)), pair[self.cost == 0.0]).all():
                 found.append((name, len(pairs) == count * len(self.labels), count))
-        found.sort(key=lambda each: (not each[1], each[0] != USUAL, each[2]))
+        found.sort(key=lambda each: (not each[1], each[0] != USUAL_GROUPING, each[2]))
         return [(name, complete) for name, complete, _ in found]
 
     def _base(self, codes: IntArray, labels: list[Any], lines: IntArray, of: str) -> FloatArray:
@@ -209,7 +209,7 @@ def _check_originals(
     elif names:
         remedy = f"there is one for each {names[0]!r}, so give {_remedy(names[0])} for a profile of each, or keep one of them"
     else:
-        remedy = f"keep the original; if these are runs of several models, give their column, as {_remedy(USUAL)}"
+        remedy = f"keep the original; if these are runs of several models, give their column, as {_remedy(USUAL_GROUPING)}"
     raise InputError(f"sample {labels[codes[i]]!r}{of} has several lines of cost 0 with different losses, {where}; {remedy}.")
 
 
