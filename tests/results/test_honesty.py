@@ -143,7 +143,7 @@ def test_a_bound_that_nobody_waits_for_does_not_take_the_result_with_it(monkeypa
 
 
 def test_a_search_that_was_interrupted_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tippingpoint.families.network.search.exploring import Explorer
+    from tippingpoint.families.network.search.explorer import Explorer
 
     scale, scaled = Explorer.scale, 0
 

@@ -188,7 +188,7 @@ class Profile:
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
         contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
-        exact = (oracle.exact or math.isinf(problem.theta1)) and not upper - lower > LOOSE * upper
+        exact = oracle.attains(problem) and not upper - lower > LOOSE * upper
         with np.errstate(all="ignore"):
             psi = influence(solution, self.base)
             error = standard_error(psi, self.base)

@@ -105,9 +105,9 @@ def case(
     low[0] = high[0] = 0.0  # one sample may not move at all
     chain = Chain.of(module, FEATURES)
     assert isinstance(chain, Chain)
-    ways = read_outputs(y, n, loss, outputs, None, torch.device("cpu")).ways
+    rises = read_outputs(y, n, loss, outputs, None, torch.device("cpu")).rises
     lines = chain.along(chain.enter(x), COLUMN, low, high)
-    oracle = coordinate_oracle(x, COLUMN, price, lines, ways, NAMES, "units", margin=margin)
+    oracle = coordinate_oracle(x, COLUMN, price, lines, rises, NAMES, "units", margin=margin)
     return Case(module, loss, x, y, low, high, oracle)
 
 
@@ -272,8 +272,8 @@ def test_a_column_without_effect_moves_nobody() -> None:
     assert len(lines.sample) == 2 * SAMPLES - 1
     assert not lines.slope.any()
     for loss in ("logistic", "zero_one"):
-        ways = read_outputs(here.y, SAMPLES, loss, 1, None, torch.device("cpu")).ways
-        oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], ways, NAMES, "units")
+        rises = read_outputs(here.y, SAMPLES, loss, 1, None, torch.device("cpu")).rises
+        oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], rises, NAMES, "units")
         assert not oracle.respond(1e6).lift.any()
         assert not oracle.peak().lift.any()
         assert oracle.ceiling == math.inf
@@ -282,9 +282,9 @@ def test_a_column_without_effect_moves_nobody() -> None:
 def test_the_module_has_the_last_word_on_who_is_wrong() -> None:
     here = case(loss_named("zero_one"), "one hidden", "free", n=30)
     lines = all_lines(here.module, here.x, COLUMN, here.low, here.high)
-    ways = read_outputs(here.y, 30, "zero_one", 1, None, torch.device("cpu")).ways
+    rises = read_outputs(here.y, 30, "zero_one", 1, None, torch.device("cpu")).rises
     wrong = here.oracle.losses > 0.0
     wrong[1] = ~wrong[1]
-    oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], ways, NAMES, "units", wrong=wrong)
+    oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], rises, NAMES, "units", wrong=wrong)
     assert (oracle.losses == wrong).all()
     assert oracle.respond(math.inf).lift[1] == (0.0 if wrong[1] else 1.0)
