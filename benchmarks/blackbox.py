@@ -27,6 +27,7 @@ import pandas as pd
 from sklearn.ensemble import GradientBoostingClassifier
 
 import tippingpoint as tp
+from tippingpoint.api.front import review
 
 COLUMNS = ["AGEP", "WKHP", "SCHL", "SEX", "COW", "MAR", "RELP", "RAC1P", "OCCP"]
 FEW = (("AGEP", "WKHP"), ("AGEP", "WKHP", "SCHL"), ("AGEP", "WKHP", "OCCP"))
@@ -53,11 +54,7 @@ def several(x: Any, y: Any, rows: int) -> dict[str, float]:
     start = time.perf_counter()
     compared = tp.compare(models, x, y, RISK, scale="std", **PAPER)
     middle = time.perf_counter()
-    if hasattr(tp.front, "review"):
-        tp.front.review(models, x, y, RISK, scale="std", **PAPER)
-    else:  # as `tippingpoint report` did before there was one
-        tp.compare(models, x, y, RISK, scale="std", **PAPER)
-        tp.feature_stability(models["depth 2"], x, y, RISK, scale="std", **PAPER)
+    review(models, x, y, RISK, scale="std", **PAPER)
     told = {"compare, seconds": middle - start, "report, seconds": time.perf_counter() - middle}
     return told | {f"stability, {name}": result.value for name, result in compared.results.items()}
 

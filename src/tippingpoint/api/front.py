@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tippingpoint.api.cases import Case, prepared, question, sorted_out
@@ -14,6 +14,7 @@ from tippingpoint.api.prices import resolve_prices
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.stopping import answered
 from tippingpoint.errors import InputError, listed
+from tippingpoint.families.registry import Judgement
 from tippingpoint.losses import Loss
 from tippingpoint.progress import progress_bar
 from tippingpoint.results.comparisons import Comparison
@@ -274,23 +275,50 @@ def _compared(cases: Mapping[str, Case], results: Mapping[str, StabilityResult])
     return Comparison(results, next(iter(cases.values())).features.backend, len(results) < len(cases))
 
 
+OF_RANKING = "is one of a ranking, which keeps the numbers of each only; its result(name) works out the rest again"
+"""Why a result has no sensitive distribution."""
+
+
+@dataclass(frozen=True)
+class _SingleFeatures:
+    """What it takes to work out the stability of one feature, or one group of them, of a case.
+
+    Attributes
+    ----------
+    case, judgement
+        The model on data, and the same with what may be spent on one feature.
+    members
+        The features behind every name.
+    risk, settings
+        The threshold, and the prices and divergence.
+    """
+
+    case: Case
+    judgement: Judgement
+    members: Mapping[str, tuple[str, ...]]
+    risk: float
+    settings: Mapping[str, Any]
+
+    def profile(self, name: str) -> Profile:
+        return self.case.ask(self.judgement.along(self.case.domain.only(self.members[name])))
+
+    def __call__(self, name: str) -> StabilityResult:
+        return self.profile(name).stability(self.risk, **self.settings)
+
+
 def _ranked(case: Case, risk: float, asked: Mapping[str, Any], features: Any) -> FeatureStability:
     """The stabilities of these features of a case, one after the other."""
     chosen = _chosen(case.domain, features)
-    judgement = case.judgement.shared(len(chosen))
-
-    def profiled(name: str) -> Profile:
-        return case.ask(judgement.along(case.domain.only(chosen[name])))
-
+    single = _SingleFeatures(case, case.judgement.shared(len(chosen)), chosen, risk, asked)
     limit = _limit(case, risk, asked)  # first: a model that was interrupted may not answer any more
     found, reach = dict[str, StabilityResult](), dict[str, float]()
     with progress_bar("features", len(chosen), show=None if case.judgement.searched else False) as tick:
 
         def result(name: str) -> StabilityResult:
             # Of the size of the data is only what a single result needs; a ranking of many keeps their numbers.
-            alone = profiled(name)
+            alone = single.profile(name)
             reach[name] = alone.reach
-            found[name] = replace(alone.stability(risk, **asked), evidence=None)
+            found[name] = alone.stability(risk, **asked).without_evidence(OF_RANKING)
             tick(len(found))
             return found[name]
 
@@ -303,7 +331,7 @@ def _ranked(case: Case, risk: float, asked: Mapping[str, Any], features: Any) ->
         kinds,
         {name: reach[name] for name in ranked},
         case.features.backend,
-        lambda name: profiled(name).stability(risk, **asked),
+        single,
         len(found) < len(chosen) or any(each.interrupted for each in found.values()),
     )
 

@@ -14,7 +14,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import TableOracle
 from tippingpoint.data.frames import base_weights, read_frame, read_numbers, read_vector
 from tippingpoint.errors import InputError
-from tippingpoint.results.origin import Origin, call_of, data_fingerprint
+from tippingpoint.results.origin import DataFingerprint, Origin, call_of
 from tippingpoint.text import GIVEN
 
 USUAL = "model"
@@ -140,16 +140,16 @@ class _Lines:
     def _origin(self, lines: IntArray, group: str | None) -> Origin:
         """What these lines are, for a report to tell."""
 
-        def fingerprint() -> str:
+        def contents() -> dict[str, Any]:
             names = np.array([str(label) for label in self.labels], dtype=object)
             held = {"sample": names[self.sample[lines]], "loss": self.loss[lines], "cost": self.cost[lines]}
             if self.weight is not None:
                 held["weight"] = self.weight[lines]
-            return data_fingerprint(held | {f"column:{name}": values[lines] for name, values in self.columns.items()})
+            return held | {f"column:{name}": values[lines] for name, values in self.columns.items()}
 
         called = "a table of alternatives" if group is None else f"a table of alternatives, {group}"
         asked = call_of("profile_table", "table", weight=self.roles.get("weight"), by=self.roles.get("by"))
-        return Origin(called, "", None, fingerprint, asked)
+        return Origin(called, "", None, DataFingerprint(contents), asked)
 
     def check_ungrouped(self) -> None:
         """Refuse runs of several groups in one: pooled, each sample would have the alternatives of all of them."""

@@ -26,7 +26,36 @@ BLOCK = 2**20
 """Bytes of a file that are read at once."""
 
 VERSION_KEY = "_sklearn_version"
-"""What scikit-learn adds to the state of an estimator; versions are told apart from the model."""
+"""What scikit-learn adds to the state of an estimator; versions are named apart from the model."""
+
+
+class DataFingerprint:
+    """The SHA-256 over columns, worked out when it is first called for; pickled, it is the digest and not the data.
+
+    Parameters
+    ----------
+    columns
+        Returns names and values of what was read.
+    """
+
+    def __init__(self, columns: Callable[[], Mapping[str, Any]]) -> None:
+        self._columns = columns
+        self._digest: str | None = None
+
+    def __call__(self) -> str:
+        if self._digest is None:
+            self._digest = data_fingerprint(self._columns())
+        return self._digest
+
+    def __reduce__(self) -> tuple[Callable[[str], DataFingerprint], tuple[str]]:
+        return known_fingerprint, (self(),)
+
+
+def known_fingerprint(digest: str) -> DataFingerprint:
+    """A fingerprint that was worked out before."""
+    made = DataFingerprint(dict)
+    made._digest = digest  # noqa: SLF001  # its own
+    return made
 
 
 @dataclass(frozen=True)
@@ -52,7 +81,7 @@ class Origin:
     model: str
     package: str
     model_fingerprint: str | None
-    data_fingerprint: Callable[[], str]
+    data_fingerprint: DataFingerprint
     call: str
     seed: int | None = None
 
@@ -77,11 +106,9 @@ def origin_of(
     """
     held = None if target is None else np.array(target.detach().cpu().numpy() if hasattr(target, "detach") else target)
 
-    def worked_out() -> str:
-        return data_fingerprint({**columns, **({} if held is None else {"\x00target": held}), "\x00weights": weights})
-
+    fingerprint = DataFingerprint(lambda: {**columns, **({} if held is None else {"\x00target": held}), "\x00weights": weights})
     call = call_of("profile", "model", "X", "y", **given)
-    return Origin(model_name(model), model_package(model), model_fingerprint(model), worked_out, call, seed)
+    return Origin(model_name(model), model_package(model), model_fingerprint(model), fingerprint, call, seed)
 
 
 def model_name(model: Any) -> str:
@@ -139,9 +166,9 @@ def data_fingerprint(columns: Mapping[str, Any]) -> str:
 
 
 def call_of(function: str, *given: str, **settings: Any) -> str:
-    """A call as Python; settings that are None are left out, and those without a short form are told by their kind."""
-    told = [f"{name}={_short(value)}" for name, value in settings.items() if value is not None]
-    return f"tippingpoint.{function}({', '.join([*given, *told])})"
+    """A call as Python; settings that are None are left out, and those without a short form are named by their kind."""
+    arguments = [f"{name}={_short(value)}" for name, value in settings.items() if value is not None]
+    return f"tippingpoint.{function}({', '.join([*given, *arguments])})"
 
 
 def _short(value: Any) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tippingpoint.errors import InputError
+from tippingpoint.results.base import Result
 from tippingpoint.results.evidence import Evidence
 from tippingpoint.writing import write_file
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tippingpoint.results.rankings import FeatureStability
 
 
-class Reported(ABC):
+class Reported(Result):
     """A result that can be written as a report: a page that works on its own, Markdown, or JSON."""
 
     @property
