@@ -220,7 +220,8 @@ def compared_models() -> tp.Comparison:
 def test_a_pickled_ranking_works_features_out_again(family: str) -> None:
     x, y = data()
     model = LogisticRegression().fit(x, y) if family == "linear" else RandomForestClassifier(3, random_state=0).fit(x, y)
-    ranked = tp.feature_stability(model, x, y, 0.6, **ASKED, **({} if family == "linear" else {"calls": 3000}))
+    search: dict[str, Any] = {} if family == "linear" else {"calls": 3000}
+    ranked = tp.feature_stability(model, x, y, 0.6, **ASKED, **search)
     back = through_pickle(ranked)
     assert back.to_json() == ranked.to_json()
     assert str(back) == str(ranked)

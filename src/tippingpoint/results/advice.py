@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from tippingpoint.core.inference import normal_margin
 from tippingpoint.results.base import Result
+from tippingpoint.standing import Standing
 from tippingpoint.text import WIDTH, number, percent
 from tippingpoint.visible import visible
 
@@ -72,7 +73,8 @@ def of_result(summary: Mapping[str, Any]) -> Advice:
     if summary["status"] in ("already", "unreachable"):
         state = "the threshold is reached already" if summary["status"] == "already" else "nothing found reaches the threshold"
         return Advice("none", (), "another threshold", (f"{state}, so there is no excess risk to explain",))
-    if summary["interrupted"] and not summary["exact"]:
+    known = Standing.of(summary)
+    if known.undecided:
         why = "the search did not end, so how the excess risk splits is undecided"
         return Advice("none", (), "the search again, to its end", (why,))
     moving, reweighting = summary["corruption_excess"], summary["reweighting_excess"]
@@ -86,7 +88,7 @@ def of_result(summary: Mapping[str, Any]) -> Advice:
             return Advice(only, (), REMEDIES[only], tuple(reasons))
     share = moving / excess
     dominant = "moving" if share >= DOMINANT else "reweighting" if share <= 1.0 - DOMINANT else "both"
-    if not summary["exact"]:
+    if not known.exact:
         reasons.append(
             "this is undecided: the best responses were searched for, so the true share of moving may be larger"
             if dominant != "moving"

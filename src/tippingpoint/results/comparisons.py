@@ -178,7 +178,7 @@ class Comparison(Result):
         certified = least > 0.0
         margin = normal_margin(error, level)
         significant = math.isfinite(margin) and (least if certified else abs(difference)) > margin
-        ended = not (one.interrupted or other.interrupted)
+        ended = not (one.standing.interrupted or other.standing.interrupted)
         decided = ended and certified and significant
         sentence = self._sentence(model, against, margin, certified=certified, significant=significant)
         return Verdict(model, against, decided, certified, significant, ended, sentence)
@@ -234,11 +234,11 @@ class Comparison(Result):
         """The sentence of a verdict; where it is undecided, all that is missing."""
         one, other = self.results[model], self.results[reference]
         missing = []
-        unended = [repr(name) for name in (model, reference) if self.results[name].interrupted]
+        unended = [repr(name) for name in (model, reference) if self.results[name].standing.interrupted]
         if unended:
             missing.append(f"the search of {' and of '.join(unended)} did not end")
         if not certified:
-            same = one.exact and other.exact and one.value == other.value
+            same = one.standing.exact and other.standing.exact and one.value == other.value
             known = f"their bounds overlap ({_range(one)} for {model!r}, {_range(other)} for {reference!r})"
             missing.append(f"both have the same stability ({number(one.value)})" if same else known)
         if not significant:
@@ -251,7 +251,7 @@ class Comparison(Result):
 
 def _range(result: StabilityResult) -> str:
     """What is certain of a stability."""
-    return number(result.value) if result.exact else f"{number(result.lower)} to {number(result.upper)}"
+    return number(result.value) if result.standing.exact else f"{number(result.lower)} to {number(result.upper)}"
 
 
 def _check_question(first: str, reference: StabilityResult, name: str, result: StabilityResult) -> None:

@@ -185,7 +185,7 @@ class FeatureStability(Result):
         result = self.results[name]
         reach = level(self.reach[name], result.loss)
         if not self.matters(name):
-            known = "exact" if result.exact else "interrupted" if result.interrupted else "not found"
+            known = "exact" if result.standing.exact else "interrupted" if result.standing.undecided else "not found"
             return [number(result.value), "-", "nothing", "-", reach, known]
         closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
         error, moved = number(result.standard_error, 2), percent(result.moved_share)

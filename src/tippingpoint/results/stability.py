@@ -24,6 +24,7 @@ from tippingpoint.results.base import Result, required
 from tippingpoint.results.bootstrap import Bootstrap
 from tippingpoint.results.evidence import Evidence
 from tippingpoint.results.reported import Reported
+from tippingpoint.standing import Standing
 from tippingpoint.text import UNENDED, level, render_html, render_table, render_text, risk_name
 
 if TYPE_CHECKING:
@@ -141,6 +142,11 @@ class StabilityResult(Reported):
         if math.isinf(self.upper):
             return math.nan
         return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
+
+    @property
+    def standing(self) -> Standing:
+        """How much is known of the number: exact, bounded, searched, an estimate, or nothing found; and why."""
+        return Standing.of(self.summary)
 
     @property
     def stopped(self) -> bool:
