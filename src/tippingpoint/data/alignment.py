@@ -11,7 +11,7 @@ BY_PLACE = "rows are named by their position"
 
 
 def repeated_labels(data: Any) -> str | None:
-    """A note where rows of a pandas frame cannot be told apart by their labels; None where they can."""
+    """A note where rows of a pandas frame share labels, so that these do not identify them; None where they can."""
     labels = getattr(data, "index", None)
     if labels is None or getattr(labels, "is_unique", True):
         return None
