@@ -41,7 +41,7 @@ class Features:
     backend
         Kind of frame that results come back in.
     native
-        What the user gave, for asking the model itself.
+        What the user gave, for calling the model itself.
     shape
         Shape of one sample as it was given; `(d,)` for a table.
     vanishing
@@ -139,7 +139,7 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
 
     frame = read_frame(data, "X")
     known = categories or {}
-    features = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _fromas_array(data, known)
+    features = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
     if 0 in features.x.shape:
         raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
     for chunk in blocks(len(features.x), CHUNK // features.x.shape[1]):

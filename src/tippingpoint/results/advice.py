@@ -17,13 +17,13 @@ from tippingpoint.visible import visible
 LEVEL = 0.95
 """Of the sampling error within which the order of two features is not certain."""
 
-DOMINANT = 0.6
+DOMINANT_SHARE = 0.6
 """Share of the excess risk from which on one kind of change is the one to act on."""
 
-NOTABLE = 0.5
+NOTABLE_PART = 0.5
 """Features are named that close at least this part of what the most sensitive one closes."""
 
-NAMED = 5
+MAX_NAMED = 5
 """Features that are named at most."""
 
 REMEDIES = {
@@ -87,7 +87,7 @@ def of_result(summary: Mapping[str, Any]) -> Advice:
             )
             return Advice(only, (), REMEDIES[only], tuple(reasons))
     share = moving / excess
-    dominant = "moving" if share >= DOMINANT else "reweighting" if share <= 1.0 - DOMINANT else "both"
+    dominant = "moving" if share >= DOMINANT_SHARE else "reweighting" if share <= 1.0 - DOMINANT_SHARE else "both"
     if not known.exact:
         reasons.append(
             "this is undecided: the best responses were searched for, so the true share of moving may be larger"
@@ -111,7 +111,7 @@ def of_features(ranked: Sequence[Ranked], limit: float, *, complete: bool = True
     """Which features to target, from the most sensitive on; `complete` is a ranking whose every search ended."""
     closed = [(_closed(each.value, limit), each) for each in ranked]
     most = max((part for part, _ in closed), default=0.0)
-    targets = [(part, each) for part, each in closed if part > 0.0 and part >= NOTABLE * most][:NAMED]
+    targets = [(part, each) for part, each in closed if part > 0.0 and part >= NOTABLE_PART * most][:MAX_NAMED]
     if not targets:
         searched = not complete or any(each.lower < each.value for each in ranked)
         makes = "was found to make" if searched else "makes"
@@ -146,9 +146,9 @@ def _undecided(targets: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[str]
             f"{first.name} is ahead of {', '.join(near)} by no more than the sampling error: their order is not certain"
         )
     if searched:
-        more = f" and {len(searched) - NAMED} more" if len(searched) > NAMED else ""
+        more = f" and {len(searched) - MAX_NAMED} more" if len(searched) > MAX_NAMED else ""
         doubts.append(
-            f"whether {first.name} is ahead of {', '.join(searched[:NAMED])}{more} is undecided: that was searched for, and the"
+            f"whether {first.name} is ahead of {', '.join(searched[:MAX_NAMED])}{more} is undecided: that was searched for, and the"
             " bounds overlap"
         )
     return doubts

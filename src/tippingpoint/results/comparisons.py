@@ -50,7 +50,7 @@ class Verdict(Result):
     model, reference
         Who is compared with whom.
     decided
-        Whether the sampling error and the bounds both tell them apart, and every search ended.
+        Whether they differ by more than the sampling error and the bounds allow, and every search ended.
     certified
         Whether the bounds do: the one's lower bound is above the other's upper bound, so no better search turns it round.
     significant

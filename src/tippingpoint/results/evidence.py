@@ -1,4 +1,4 @@
-"""What a fresh result can still be asked: Q* itself, the bootstrap, and where samples are and go.
+"""What a fresh result can still work out: Q* itself, the bootstrap, and where samples are and go.
 
 Drawing is left to `plots`, which knows numbers only; this is where columns, categories and the user's model become numbers.
 """
@@ -214,7 +214,7 @@ class Recorded(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a fresh result can still be asked; a result read from JSON has none of it.
+    """What a fresh result can still work out; a result read from JSON has none of it.
 
     It is pickled with the best responses where these can be, and otherwise with the places that they lead to: there is no
     bootstrap and no report then.

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 2**30
+MAX_BYTES = 2**30
 """Bytes of a model beyond which its fingerprint would take longer than most evaluations."""
 
-DEEPEST = 200
+MAX_DEPTH = 200
 """Objects within objects that are followed; more of them is a model that refers to itself."""
 
 BLOCK = 2**20
@@ -192,7 +192,7 @@ class _Contents:
 
     def add(self, value: Any, depth: int) -> None:
         """One more object; `TypeError` where it cannot be listed."""
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise TypeError("it refers to itself")
         if value is None or isinstance(value, (bool, int, float, complex, str)):
             self._put(type(value).__name__, repr(value).encode("utf-8", "surrogatepass"))
@@ -274,8 +274,8 @@ class _Contents:
 
     def _put(self, kind: str, content: bytes) -> None:
         self._bytes += len(content)
-        if self._bytes > LARGEST:
-            raise TypeError(f"it holds more than {LARGEST} bytes")
+        if self._bytes > MAX_BYTES:
+            raise TypeError(f"it holds more than {MAX_BYTES} bytes")
         self._digest.update(f"{kind}\x00{len(content)}\x00".encode())
         self._digest.update(content)
 

@@ -27,7 +27,7 @@ NO_DIFFERENCE = 1e-9
 """Relative distance from the limit at which a feature makes no difference."""
 
 NUMBERS_ONLY = "holds its numbers only; run feature_stability() again"
-"""What a ranking is that cannot work out a feature again, where nobody says why."""
+"""What a ranking is that cannot work out a feature again, where no reason is known."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,4 +1,4 @@
-"""Results: frozen, printable, storable. The number never stands alone."""
+"""The stability of a model, and stabilities over a range of settings. The number never stands alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NUMBERS_ONLY = "holds its numbers only; run stability() again"
-"""What a result without evidence is, where nobody says why."""
+"""What a result without evidence is, where no reason is known."""
 
 FROM_JSON = "was read from JSON, which holds its numbers only; run stability() again"
 """The same of one that was stored."""
@@ -67,7 +67,7 @@ class StabilityResult(Reported):
     risk, current_risk, largest_risk
         The threshold, the mean loss now, and the largest mean loss that any perturbation reaches.
     loss, divergence, theta1, theta2
-        What was asked.
+        Of the question.
     price
         `h*`: what one more unit of risk would cost.
     corruption_excess, reweighting_excess
@@ -193,7 +193,7 @@ class StabilityResult(Reported):
         return super()._restored(stored).without_evidence(FROM_JSON)
 
     def without_evidence(self, why: str = NUMBERS_ONLY) -> StabilityResult:
-        """The numbers and words only, which take no memory; `why` is what `sensitive` and others answer then."""
+        """The same without what is of the size of the data; `why` ends the sentence with which `sensitive` refuses then."""
         return replace(self, evidence=None, detached=why)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -22,7 +22,7 @@ KINDS = ("numeric", "integer", "ordinal", "categorical", "fixed")
 BY_TYPE = {"number": "numeric", "integer": "numeric", "boolean": "numeric", "category": "categorical"}
 """What a feature is where nothing is declared: numbers are numbers, as in the paper; `Space.infer` looks closer."""
 
-MEANS = {
+SETTINGS = {
     "lower": (("numeric", "integer"), "list the values it may take in categories"),
     "upper": (("numeric", "integer"), "list the values it may take in categories"),
     "direction": (("numeric", "integer", "ordinal"), "make it ordinal, or leave it out"),
@@ -70,7 +70,7 @@ class Declared:
         self.upper = self._each("upper", space.upper, math.inf)
         self.kinds = self._kinds()
         self.moves = self._moves()
-        self.settings = {argument: self._setting(argument) for argument in MEANS}
+        self.settings = {argument: self._setting(argument) for argument in SETTINGS}
         self._check()
 
     def values(self, column: str) -> FloatArray:
@@ -191,7 +191,7 @@ class Declared:
         if argument in ("lower", "upper") and not isinstance(given, Mapping):
             return {}
         values = {self._feature(argument, name): value for name, value in mapping(argument, given).items()}
-        served, remedy = MEANS[argument]
+        served, remedy = SETTINGS[argument]
         for name in values:
             if self.kinds[name] not in (*served, "fixed"):
                 raise InputError(f"{argument}[{name!r}] has no meaning for a feature that is {self.kinds[name]}; {remedy}.")

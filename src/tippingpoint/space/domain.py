@@ -15,7 +15,7 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
 from tippingpoint.errors import InputError
 
-WHOLE = 1e-6
+STEP_ROUND_OFF = 1e-6
 """Part of a step by which a multiple of it may miss by rounding."""
 
 Bounds = tuple[FloatArray, FloatArray]
@@ -81,7 +81,7 @@ class Menu:
         """Whether every row of `x` holds the option beside it, but for rounding."""
         steps = np.diff(np.unique(self.values[~np.isnan(self.values)]))
         named, held = self.values[options], x[:, self.columns]
-        near = np.abs(named - held) <= WHOLE * steps.min(initial=1.0)
+        near = np.abs(named - held) <= STEP_ROUND_OFF * steps.min(initial=1.0)
         return np.asarray((_same(named, held) | near).all(axis=1))
 
 
@@ -207,7 +207,7 @@ class Domain:
         low, high = self.bounds(x, free)
         counts = moved / np.where(steps > 0.0, steps, math.inf)
         legal = ~((z[:, free] < low) | (z[:, free] > high)).any(axis=1)
-        legal &= (np.abs(counts - np.round(counts)) <= WHOLE).all(axis=1)
+        legal &= (np.abs(counts - np.round(counts)) <= STEP_ROUND_OFF).all(axis=1)
         cost = combine(np.square(moved), self.price[free])
         before, after = np.isnan(x[:, free]), np.isnan(z[:, free])
         legal &= ~(before & ~after).any(axis=1)

@@ -18,7 +18,7 @@ from tippingpoint.data.categories import category_columns
 from tippingpoint.data.columns import Column
 from tippingpoint.data.frames import Features, read_features
 from tippingpoint.errors import InputError
-from tippingpoint.space.declared import MEANS, mapping
+from tippingpoint.space.declared import SETTINGS, mapping
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.resolving import resolve
 from tippingpoint.text import render_table
@@ -42,10 +42,10 @@ Ranges = Literal["observed", "quantiles", "none"]
 TAIL = 0.01
 """Share of the data beyond each end of a range by quantiles."""
 
-SHOWN = 6
+MAX_SHOWN = 6
 """Categories that a table of a space names."""
 
-WIDEST = 60
+MAX_LETTERS = 60
 """Letters that their names may take."""
 
 AS_GIVEN = "as given"
@@ -75,9 +75,9 @@ class Space:
     lower, upper
         Bounds on the value of each numeric or integer feature after the move; an integer without stays in the range observed.
     direction
-        "up" or "down" for features that may move one way only.
+        "up" or "down" for features that may only rise or fall.
     kind
-        What a feature is, where its column's type does not tell: "numeric", "integer", "ordinal", "categorical" or "fixed".
+        What a feature is, where its column's type does not say: "numeric", "integer", "ordinal", "categorical" or "fixed".
     categories
         The values a categorical or ordinal feature may take; for an ordinal, in their order.
     one_hot
@@ -224,8 +224,8 @@ class Space:
         void = set()
         if isinstance(groups, Mapping) and argument != "one_hot":
             void |= {column for columns in groups.values() for column in columns}
-        if isinstance(kinds, Mapping) and argument in MEANS:
-            void |= {name for name, kind in kinds.items() if kind not in (*MEANS[argument][0], "fixed")}
+        if isinstance(kinds, Mapping) and argument in SETTINGS:
+            void |= {name for name, kind in kinds.items() if kind not in (*SETTINGS[argument][0], "fixed")}
         return {name: value for name, value in now.items() if name not in void}
 
     def __str__(self) -> str:
@@ -254,9 +254,9 @@ class Space:
     def _values_of(self, name: str) -> str:
         values = self.categories.get(name, self.one_hot.get(name))
         if values is not None:
-            joined = " ".join(", ".join(str(value) for value in list(values)[:SHOWN]).split())
-            shown = textwrap.shorten(joined, WIDEST, placeholder="")
-            return joined if shown == joined and len(values) <= SHOWN else f"{shown.rstrip(',')}, … ({len(values)})"
+            joined = " ".join(", ".join(str(value) for value in list(values)[:MAX_SHOWN]).split())
+            shown = textwrap.shorten(joined, MAX_LETTERS, placeholder="")
+            return joined if shown == joined and len(values) <= MAX_SHOWN else f"{shown.rstrip(',')}, … ({len(values)})"
         if self.kind.get(name) in ("categorical", "ordinal"):
             return "as observed"
         text = _between(_one_of(self.lower, name, -math.inf), _one_of(self.upper, name, math.inf))
