@@ -148,8 +148,8 @@ def _undecided(targets: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[str]
     if searched:
         more = f" and {len(searched) - MAX_NAMED} more" if len(searched) > MAX_NAMED else ""
         doubts.append(
-            f"whether {first.name} is ahead of {', '.join(searched[:MAX_NAMED])}{more} is undecided: that was searched for, and the"
-            " bounds overlap"
+            f"whether {first.name} is ahead of {', '.join(searched[:MAX_NAMED])}{more} is undecided: that was searched for, and"
+            " the bounds overlap"
         )
     return doubts
 
