@@ -2,7 +2,7 @@ r"""The hinge loss of a linear score: the dual of one number against a conic sol
 
 Both sides solve the same problem, :math:`R = \max_{h \ge 0} h r - \Psi(E)` with
 :math:`E_i = \max(0,\, h c_i + h^2 B/(4\theta_1))`, :math:`c_i = 1 - y_i \beta^\top x_i` and :math:`B = \lVert\beta\rVert^2`.
-The conic programs are the paper's with its misprints corrected (design/math.md, section 10), in the formulation that
+The conic programs are the paper's with its misprints corrected (docs/mathematics.md, section 10), in the formulation that
 CVXPY's open solvers finished first of those tried.
 
 Run as `python benchmarks/hinge.py`; `--quick` takes smaller data and fewer repeats.
@@ -191,7 +191,7 @@ def ours(case: Case, threshold: float, divergence: str) -> tuple[float, tp.Stabi
 
 
 def kl_program(case: Case, threshold: float) -> Any:
-    """`min -h r + t` with an exponential cone a sample; the constraint has `h·b_k`, misprint 2 of math.md."""
+    """`min -h r + t` with an exponential cone a sample; the constraint has `h·b_k`, misprint 2 of docs/mathematics.md."""
     import cvxpy as cp
 
     n, c = len(case.y), case.margins()
@@ -208,7 +208,7 @@ def kl_program(case: Case, threshold: float) -> Any:
 
 
 def chi2_program(case: Case, threshold: float) -> Any:
-    """`min -h r - α - θ2 + θ2/n Σ η²`: the objective has `-α - θ2`, the constraint `h·b_k`, misprints 2 and 3 of math.md."""
+    """`min -h r - α - θ2 + θ2/n Σ η²`: the objective has `-α - θ2`, the constraint `h·b_k`, misprints 2 and 3 of its page."""
     import cvxpy as cp
 
     n, c = len(case.y), case.margins()

@@ -12,8 +12,10 @@ __version__ = "0.1.0"
 
 # The one list of public names; `__init__.pyi` says the same to type checkers, and a test compares the two.
 _HOMES = {
-    "api.front": ("compare", "feature_stability", "profile", "stability"),
+    "api.comparing": ("compare",),
+    "api.features": ("feature_stability",),
     "api.profiles": ("Profile",),
+    "api.stability": ("profile", "stability"),
     "api.tables": ("profile_table",),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "errors": (

@@ -1,10 +1,10 @@
 from tippingpoint import datasets as datasets
 from tippingpoint import errors as errors
-from tippingpoint.api.front import compare as compare
-from tippingpoint.api.front import feature_stability as feature_stability
-from tippingpoint.api.front import profile as profile
-from tippingpoint.api.front import stability as stability
+from tippingpoint.api.comparing import compare as compare
+from tippingpoint.api.features import feature_stability as feature_stability
 from tippingpoint.api.profiles import Profile as Profile
+from tippingpoint.api.stability import profile as profile
+from tippingpoint.api.stability import stability as stability
 from tippingpoint.api.tables import profile_table as profile_table
 from tippingpoint.core.divergences import KL as KL
 from tippingpoint.core.divergences import ChiSquare as ChiSquare

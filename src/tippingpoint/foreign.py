@@ -15,7 +15,7 @@ STACK = re.compile(r"\s*(Stack trace:|Traceback \(most recent call last\):|\[bt\
 PLACE = re.compile(r"^\s*(\[\d\d:\d\d:\d\d\]\s*)?(/\S+:\d+:\s*)?")
 """The time, and the line of source, with which compiled code begins."""
 
-TOLD = 300
+MESSAGE_LENGTH = 300
 """Letters of another's error that are passed on."""
 
 
@@ -37,5 +37,5 @@ def why(error: BaseException) -> str:
     """In words: what another's error says, without a full stop."""
     if isinstance(error, SystemExit):
         return f"it ends the program, by sys.exit({error.code!r})"
-    told = PLACE.sub("", STACK.split(str(error), maxsplit=1)[0])
-    return textwrap.shorten(told, TOLD, placeholder=" …").rstrip(".") or type(error).__name__
+    message = PLACE.sub("", STACK.split(str(error), maxsplit=1)[0])
+    return textwrap.shorten(message, MESSAGE_LENGTH, placeholder=" …").rstrip(".") or type(error).__name__

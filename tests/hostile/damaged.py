@@ -21,9 +21,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import boosters
 import numpy as np
 
+import boosters
 import tippingpoint as tp
 from tippingpoint.cli.tables import read_table
 from tippingpoint.errors import TippingPointError

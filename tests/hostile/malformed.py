@@ -1,6 +1,6 @@
 """Malformed command lines and files, drawn by a seed, and what the command makes of each.
 
-The big trial: `PYTHONPATH=tests python tests/hostile/malformed.py 2000`, with a seed after it for another one.
+The big trial: `PYTHONPATH=tests/support python tests/hostile/malformed.py 2000`, with a seed after it for another one.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from oddities import CELLS, FLAGS, NAMES, SCALARS, SOUND, SPACES, VALUES, VENDOR
 
 from commands import MODEL, NEXT, furnish, patients
+from oddities import CELLS, FLAGS, NAMES, SCALARS, SOUND, SPACES, VALUES, VENDOR
 from tippingpoint.cli import main
 from tippingpoint.visible import is_hidden
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from boosters import FORMATS, data, originals, rows_for
-from crafted import JSON, LIGHTGBM, UBJSON, XGBOOST, Document, _chain
 
 import tippingpoint as tp
+from boosters import FORMATS, data, originals, rows_for
+from crafted import JSON, LIGHTGBM, UBJSON, XGBOOST, Document, _chain
 from tippingpoint.files import ubjson
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from damaged import FACTORY, KINDS, cases, outcome
 
 TRIED = {"ONNX": 8, "skops, inside": 12}

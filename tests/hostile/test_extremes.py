@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from extremes import cases
 
 import tippingpoint as tp
+from extremes import cases
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import check_sound, sensitive_distribution

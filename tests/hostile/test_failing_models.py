@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boxes import PRICES, RISK, after, asked, data, linear, raising
 
 import tippingpoint as tp
+from boxes import PRICES, RISK, after, asked, data, linear, raising
 from commands import Told, furnish, teller
 
 FAILURES: dict[str, tuple[Callable[[Any], Any], str]] = {

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from boxes import PRICES, WORTH, data, raising
 from torch import nn
 
 import tippingpoint as tp
+from boxes import PRICES, WORTH, data, raising
 
 
 def network(then: Callable[[Any], Any], rows: int) -> nn.Module:

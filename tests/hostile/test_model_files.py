@@ -20,11 +20,10 @@ from onnx import TensorProto, helper, numpy_helper
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from tippingpoint.files import isolated
 from torch import nn
 
 import tippingpoint as tp
-from tippingpoint.files import natives
+from tippingpoint.files import isolated, natives
 from tippingpoint.files.archives import FREE
 
 FLOAT, INTEGER, TRUTH = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

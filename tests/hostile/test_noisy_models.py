@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boxes import RISK, asked, data, linear
 from sklearn.neural_network import MLPClassifier
 
 import tippingpoint as tp
+from boxes import RISK, asked, data, linear
 
 
 class Noisy:

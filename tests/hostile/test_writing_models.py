@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from boxes import PRICES, RISK, WORTH, asked, data, frame, linear
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tippingpoint as tp
+from boxes import PRICES, RISK, WORTH, asked, data, frame, linear
 
 
 def zeroes(rows: Any) -> Any:

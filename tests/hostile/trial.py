@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # as pytest does
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]  # as pytest does
 
 import damaged  # noqa: E402
 import extremes  # noqa: E402

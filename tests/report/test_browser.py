@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from browser import Browser
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tippingpoint as tp
+from browser import Browser
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.divergences import divergence_named
 from tippingpoint.core.dual import solve

@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from torch import nn
-from trainees import ALL, CLASSIFIERS, NAMES, REGRESSORS, TARGET, WEIGHT, Y3, D, N, X, Y, converged, small, state, y_of
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.training import (
@@ -23,6 +22,7 @@ from tippingpoint.training import (
     TiltedERMClassifier,
     TiltedERMRegressor,
 )
+from trainees import ALL, CLASSIFIERS, NAMES, REGRESSORS, TARGET, WEIGHT, Y3, D, N, X, Y, converged, small, state, y_of
 
 
 def test_empirical_risk_minimisation_of_a_line_is_logistic_regression_and_least_squares() -> None:

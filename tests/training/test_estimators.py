@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from torch import nn
-from trainees import ALL, CLASSIFIERS, NAMES, REGRESSORS, TARGET, Y3, Bent, D, X, Y, small, state, y_of
 
 from tippingpoint.training import (
     EXCEPTIONS,
@@ -24,6 +23,7 @@ from tippingpoint.training import (
     ERMClassifier,
     ERMRegressor,
 )
+from trainees import ALL, CLASSIFIERS, NAMES, REGRESSORS, TARGET, Y3, Bent, D, X, Y, small, state, y_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from torch import nn
-from trainees import NAMES, TARGET, D, N, X, Y, small, y_of
 
 from tippingpoint.errors import InputError
 from tippingpoint.training import (
@@ -19,6 +18,7 @@ from tippingpoint.training import (
     ERMRegressor,
     TiltedERMClassifier,
 )
+from trainees import NAMES, TARGET, D, N, X, Y, small, y_of
 
 PARAMETERS: list[tuple[dict[str, Any], str]] = [
     ({"model": "forest"}, r"model='forest' is not known; use 'linear', 'mlp', or a function"),

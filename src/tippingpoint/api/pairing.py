@@ -13,29 +13,19 @@ from tippingpoint.api.profiles import Profile
 from tippingpoint.api.tables import profile_table
 from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.atoms import TableOracle
-from tippingpoint.core.divergences import Divergence
 from tippingpoint.data.frames import read_frame
 from tippingpoint.errors import InputError, PairingWarning, listed
 from tippingpoint.results.comparisons import Comparison
 
-SAME = 1e-9
+ROUNDING_OF_FILES = 1e-9
 """Relative difference of weights and of costs that is rounding of files."""
 
-NAMED = 3
+MOST_NAMED = 3
 """Samples, costs and tables that a sentence names, of many."""
 
 
 def compare_tables(
-    tables: Mapping[Any, Any],
-    risk: float,
-    *,
-    common: bool = False,
-    theta1: float | None = None,
-    theta2: float | None = None,
-    mix: float | None = None,
-    budget: float | None = None,
-    divergence: str | Divergence = "kl",
-    **others: Any,
+    tables: Mapping[Any, Any], risk: float, question: Mapping[str, Any], of_models: Mapping[str, Any], *, common: bool
 ) -> Comparison:
     """Several tables of the same samples, or their profiles, with paired standard errors of the differences.
 
@@ -43,23 +33,22 @@ def compare_tables(
     ----------
     tables
         Frames of alternatives with the columns that `profile_table` knows without being told, or profiles, by name.
-    risk, theta1, theta2, mix, budget, divergence
-        As in `Profile.stability`.
+    risk, question
+        The threshold, prices and divergence, as in `Profile.stability`.
+    of_models
+        Arguments about models on data, none of which has a meaning here.
     common
-        Whether samples that some of the tables lack are left out of all of them, which a warning tells. They are an error
+        Whether samples that some of the tables lack are left out of all of them, which a warning says. They are an error
         otherwise: without them every number is about another population.
-    others
-        Settings of models on data, none of which has a meaning here.
     """
-    for name, value in others.items():
+    for name, value in of_models.items():
         if value is not None:
             raise InputError(
                 f"{name}={value!r} has no meaning without X and y; a table holds losses, costs and weights in columns, which"
                 " profile_table(table, loss=...) names."
             )
     profiles = paired({str(name): _profiled(str(name), table) for name, table in tables.items()}, common=common)
-    asked: dict[str, Any] = {"theta1": theta1, "theta2": theta2, "mix": mix, "budget": budget, "divergence": divergence}
-    results = {name: each.stability(risk, **asked) for name, each in profiles.items()}
+    results = {name: each.stability(risk, **question) for name, each in profiles.items()}
     return Comparison(results, next(iter(profiles.values())).backend)
 
 
@@ -110,18 +99,18 @@ def _ordered(profiles: Mapping[str, Profile], *, common: bool) -> dict[str, Prof
 def _check_missing(places: Mapping[str, Mapping[Any, int]], every: Sequence[Any], shared: int, *, common: bool) -> None:
     """Name the samples that are not everywhere: an error, unless they are to be left out."""
     lacking = {name: [label for label in every if label not in held] for name, held in places.items()}
-    sentences = [f"{name!r} lacks {listed(missing, NAMED)}" for name, missing in lacking.items() if missing]
-    more = len(sentences) - NAMED
-    told = "; ".join(sentences[:NAMED]) + (f"; and {more} further ones lack some" if more > 0 else "")
+    sentences = [f"{name!r} lacks {listed(missing, MOST_NAMED)}" for name, missing in lacking.items() if missing]
+    more = len(sentences) - MOST_NAMED
+    lacks = "; ".join(sentences[:MOST_NAMED]) + (f"; and {more} further ones lack some" if more > 0 else "")
     if not shared:
-        raise InputError(f"the tables have no sample in common: {told}. Samples are paired by what they are called.")
+        raise InputError(f"the tables have no sample in common: {lacks}. Samples are paired by what they are called.")
     if not common:
         raise InputError(
-            f"the tables are not of the same samples: {told}. Add what is missing, or compare on the {shared:,} that all have:"
+            f"the tables are not of the same samples: {lacks}. Add what is missing, or compare on the {shared:,} that all have:"
             " common=True (--common)."
         )
     warnings.warn(
-        f"compared on the {shared:,} of {len(every):,} samples that all tables have, a population of their own: {told}",
+        f"compared on the {shared:,} of {len(every):,} samples that all tables have, a population of their own: {lacks}",
         PairingWarning,
         stacklevel=2,
     )
@@ -139,7 +128,7 @@ def _taking(profile: Profile, samples: IntArray) -> Profile:
 def _check_weights(profiles: Mapping[str, Profile]) -> None:
     (first, reference), *others = profiles.items()
     for name, each in others:
-        differ = np.flatnonzero(~np.isclose(each.base, reference.base, rtol=SAME, atol=0.0))
+        differ = np.flatnonzero(~np.isclose(each.base, reference.base, rtol=ROUNDING_OF_FILES, atol=0.0))
         if len(differ):
             i = differ[0]
             raise InputError(
@@ -156,7 +145,7 @@ def _check_offers(profiles: Mapping[str, Profile]) -> None:
     (first, (samples, costs)), *others = offers.items()
     for name, (sample, cost) in others:
         both = min(len(samples), len(sample))
-        differ = (samples[:both] != sample[:both]) | ~np.isclose(costs[:both], cost[:both], rtol=SAME, atol=0.0)
+        differ = (samples[:both] != sample[:both]) | ~np.isclose(costs[:both], cost[:both], rtol=ROUNDING_OF_FILES, atol=0.0)
         if not differ.any() and len(samples) == len(sample):
             continue
         k = int(differ.argmax()) if differ.any() else both
@@ -172,4 +161,4 @@ def _check_offers(profiles: Mapping[str, Profile]) -> None:
 
 
 def _few(costs: Any) -> str:
-    return listed((float(f"{cost:.6g}") for cost in costs), NAMED)
+    return listed((float(f"{cost:.6g}") for cost in costs), MOST_NAMED)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from tippingpoint.api.front import compare
+from tippingpoint.api.comparing import compare
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate

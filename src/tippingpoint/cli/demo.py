@@ -7,7 +7,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.api.front import feature_stability, profile
+from tippingpoint.api.features import feature_stability
+from tippingpoint.api.stability import profile
 from tippingpoint.cli.opening import how_to_open
 from tippingpoint.cli.outputs import check_outputs, rendered_report
 from tippingpoint.cli.parsing import command, seed

@@ -6,7 +6,8 @@ import argparse
 from contextlib import suppress
 from typing import Any
 
-from tippingpoint.api.front import feature_stability, stability
+from tippingpoint.api.features import feature_stability
+from tippingpoint.api.stability import stability
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate, stopped
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted

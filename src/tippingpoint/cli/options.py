@@ -8,12 +8,9 @@ from typing import Any
 from tippingpoint.api.prices import BUDGET
 from tippingpoint.cli.dialects import encoding_named, separator_named
 from tippingpoint.cli.parsing import Parser, count, number, numbers, seed, words
-from tippingpoint.families.blackbox.returned import OUTPUTS
+from tippingpoint.families.blackbox.options import OUTPUTS
+from tippingpoint.families.network.options import EFFORTS, METHODS
 from tippingpoint.files.base import RISK
-
-METHODS = ("path", "exact", "paper")
-EFFORTS = ("quick", "tight", "none")
-"""What networks are searched and bounded by; named here too, since `models.search` would import PyTorch."""
 
 SCALES = ("raw", "std", "mad", "iqr")
 

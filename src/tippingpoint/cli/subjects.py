@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.api.cases import SETTINGS
+from tippingpoint.api.settings import QUESTION
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.options import LOADING, SEARCH
 from tippingpoint.cli.spaces import read_space
@@ -55,7 +55,7 @@ class Subject:
 
 def asked(options: argparse.Namespace) -> dict[str, Any]:
     """The prices and the divergence."""
-    return {name: getattr(options, name) for name in SETTINGS}
+    return {name: getattr(options, name) for name in QUESTION}
 
 
 def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subject:

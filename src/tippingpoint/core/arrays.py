@@ -13,6 +13,8 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+Rows = slice | IntArray
+"""Which samples: a run of them, or their positions."""
 
 
 def total(weights: FloatArray, values: FloatArray | BoolArray) -> float:

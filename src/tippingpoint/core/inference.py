@@ -5,7 +5,7 @@ By the envelope theorem the first-order effect of sample i on the stability is i
 .. math:: \psi_i = -\theta_2 \bigl(\phi^*(s_i) - \textstyle\sum_j p_j \phi^*(s_j)\bigr)
 
 (KL: :math:`-\theta_2(w_i - 1)`; chi-square: :math:`-\theta_2(w_i^2 - \sum p w^2)`; nothing reweighted:
-:math:`-(E_i - \sum p E)`), so that :math:`se(R)^2 = \sum p_i^2 \psi_i^2`.
+:math:`-(E_i - \sum p E)`), so that :math:`se(R)^2 = \sum p_i^2 \psi_i^2 / (1 - \sum p_i^2)`.
 """
 
 from __future__ import annotations

@@ -75,10 +75,10 @@ class InUnits:
         self.ceiling = shifted(responses.ceiling, units.loss - units.move)
 
     def respond(self, price: float) -> Response:
-        asked = shifted(price, self._units.move - self._units.loss)
-        if asked != price and not np.finfo(float).tiny <= asked < math.inf:
+        in_units = shifted(price, self._units.move - self._units.loss)
+        if in_units != price and not np.finfo(float).tiny <= in_units < math.inf:
             raise NumericalError(f"a price of {price:g} units is no number where responses are found.")
-        return self._seen(self._responses.respond(asked))
+        return self._seen(self._responses.respond(in_units))
 
     def peak(self) -> Response:
         return self._seen(self._responses.peak())

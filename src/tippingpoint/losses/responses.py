@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
-from tippingpoint.families.linear.geometry import Rows
+from tippingpoint.core.arrays import FloatArray, Rows
 from tippingpoint.losses import Loss
 from tippingpoint.push import Push, Reach
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from tippingpoint.data.columns import is_missing, plain
 from tippingpoint.data.frames import unknown_category
-from tippingpoint.errors import InputError
+from tippingpoint.errors import InputError, listed
+from tippingpoint.preprocessing.modules import is_module
 
 UNNAMED = "Column_{}"
 """What LightGBM calls columns that had no names."""
@@ -189,3 +190,23 @@ def _of_histograms(model: Any, names: Sequence[str]) -> NativeCategories:
         return NativeCategories()
     values = {named[j]: tuple(plain(each)) for j, each in zip(columns, known, strict=True)}
     return NativeCategories(values, frozenset(name for name, each in values.items() if any(isinstance(v, str) for v in each)))
+
+
+def by_position(model: Any, data: Any) -> str | None:
+    """A note where data have names of columns and the model has none; None where it has, or where there is nothing to match."""
+    named = [str(name) for name in getattr(data, "columns", ())]
+    if not named or named == [str(j) for j in range(len(named))] or not _takes_columns_by_position(model):
+        return None
+    return f"the model names no columns, so those of X are its own in the order in which they stand: {listed(named)}"
+
+
+def _takes_columns_by_position(model: Any) -> bool:
+    """Whether a model takes columns by their place alone; of a function nobody knows."""
+    booster = booster_in(model)
+    if booster is not None:
+        return booster_names(booster) is None
+    if isinstance(model, (tuple, list)) or is_module(model):
+        return True
+    if hasattr(model, "by_position"):  # a model of ours says so itself
+        return bool(model.by_position)
+    return hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")

@@ -166,10 +166,10 @@ def _check_unheld(features: Features, j: int, value: float) -> None:
         )
     if len(held):
         column, row = features.columns[j], features.index[int(held[0])]
-        told = f"X[{row!r}, {column.name!r}]"
+        cell = f"X[{row!r}, {column.name!r}]"
         if np.isnan(value):
-            raise InputError(f"{told} is missing, and the model does not impute it; impute or drop the row.")
-        raise InputError(f"{told}={column.label(value)!r} is nothing to the model's encoder; drop the row, or encode it.")
+            raise InputError(f"{cell} is missing, and the model does not impute it; impute or drop the row.")
+        raise InputError(f"{cell}={column.label(value)!r} is nothing to the model's encoder; drop the row, or encode it.")
 
 
 def _places(features: Features) -> list[tuple[int, float]]:

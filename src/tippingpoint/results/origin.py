@@ -245,8 +245,7 @@ class _Contents:
 
     def _add_module(self, module: Any, depth: int) -> None:
         """A PyTorch module: its layers in words, and every weight."""
-        import torch
-
+        torch = sys.modules["torch"]  # whoever made a module has imported it
         self._put("module", repr(module).encode())
         for name, tensor in module.state_dict().items():
             held = tensor.detach().cpu().contiguous()

@@ -20,7 +20,7 @@ from tippingpoint.foreign import guarded
 from tippingpoint.losses import Loss, PiecewiseLinear, loss_named, own_name
 
 if TYPE_CHECKING:
-    from tippingpoint.families.blackbox.judgement import Options
+    from tippingpoint.families.blackbox.options import BlackBoxOptions
 
 CERTAIN = 1e-15
 """Probabilities are kept this far from 0 and 1: their logarithms are finite then."""
@@ -57,7 +57,12 @@ class Reading:
 
 
 def read_answers(
-    model: Any, features: Features, y: Any, loss: str | Loss | Callable[..., Any] | None, options: Options, caller: Caller
+    model: Any,
+    features: Features,
+    y: Any,
+    loss: str | Loss | Callable[..., Any] | None,
+    options: BlackBoxOptions,
+    caller: Caller,
 ) -> Reading:
     """The user's loss on the answers of a model that answers the same rows the same, or is averaged."""
     n = len(features.x)
@@ -68,11 +73,11 @@ def read_answers(
     if chosen.task == "regression":
         if classes is not None and getattr(model, "classes_", None) is not None:
             raise UnsupportedError(f"loss={chosen.label!r} judges regressors but the model is a classifier; use 'zero_one'.")
-        said = "output" if options.output not in (None, "prediction") else "classes" if options.classes is not None else None
-        if said is not None:
+        option = "output" if options.output not in (None, "prediction") else "classes" if options.classes is not None else None
+        if option is not None:
             raise UnsupportedError(
-                f"{said}={getattr(options, said)!r} is said of classifiers, but loss={chosen.label!r} judges predictions; leave"
-                " it out, or use 'zero_one'."
+                f"{option}={getattr(options, option)!r} is said of classifiers, but loss={chosen.label!r} judges predictions;"
+                " leave it out, or use 'zero_one'."
             )
         return _regression(model, features, read_numbers(y, "y", n), chosen, caller)
     if options.output == "prediction" or (classes is None and _is_regressor(model)):
@@ -80,7 +85,7 @@ def read_answers(
     return _Classifier(model, features, y, chosen, classes, options, caller).reading()
 
 
-def _default_loss(model: Any, y: Any, classes: Sequence[Any] | None, n: int, options: Options) -> Loss:
+def _default_loss(model: Any, y: Any, classes: Sequence[Any] | None, n: int, options: BlackBoxOptions) -> Loss:
     """Numbers are predicted by regressors; anything else is a class."""
     if options.output == "prediction" or _is_regressor(model):
         return loss_named("squared")
@@ -98,17 +103,17 @@ def _is_regressor(model: Any) -> bool:
         return False
 
 
-def _classes(model: Any, options: Options) -> list[Any] | None:
+def _classes(model: Any, options: BlackBoxOptions) -> list[Any] | None:
     found = options.classes if options.classes is not None else getattr(model, "classes_", None)
     return None if found is None else [label.item() if isinstance(label, np.generic) else label for label in found]
 
 
 def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, caller: Caller) -> Reading:
     def predicted(rows: IntArray, x: FloatArray) -> FloatArray:
-        said = caller.averaged(predictor(model), rows, x)
-        if said.ndim == 2 and said.shape[1] != 1:
-            raise UnsupportedError(f"the model has {said.shape[1]} outputs; wrap the one you mean in a function.")
-        return said.reshape(len(rows))
+        outputs = caller.averaged(predictor(model), rows, x)
+        if outputs.ndim == 2 and outputs.shape[1] != 1:
+            raise UnsupportedError(f"the model has {outputs.shape[1]} outputs; wrap the one you mean in a function.")
+        return outputs.reshape(len(rows))
 
     def scores(rows: IntArray, x: FloatArray) -> FloatArray:
         return np.asarray(target[rows] - predicted(rows, x))
@@ -118,7 +123,7 @@ def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, 
 
 
 def _own_loss(
-    model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], options: Options, caller: Caller
+    model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], options: BlackBoxOptions, caller: Caller
 ) -> Reading:
     """The loss itself is averaged where answers are: what of it is random, the model or the loss, is then all one."""
     if options.output is None:
@@ -127,9 +132,9 @@ def _own_loss(
         method = method_for(model, options.output)
 
     def once(rows: IntArray, x: FloatArray) -> FloatArray:
-        said = caller.once(method, rows, x)
-        with guarded(lambda why: ModelError(f"the loss fails on outputs of shape {said.shape} ({why}); mend the function.")):
-            found = np.array(own(said, y[rows]), dtype=float)
+        outputs = caller.once(method, rows, x)
+        with guarded(lambda why: ModelError(f"the loss fails on outputs of shape {outputs.shape} ({why}); mend the function.")):
+            found = np.array(own(outputs, y[rows]), dtype=float)
         if found.shape != (len(rows),):
             raise ModelError(f"the loss gave shape {found.shape} for {len(rows)} rows; it must return one number a row.")
         if not np.isfinite(found).all():
@@ -156,7 +161,7 @@ class _Classifier:
         y: Any,
         loss: Loss,
         classes: Sequence[Any] | None,
-        options: Options,
+        options: BlackBoxOptions,
         caller: Caller,
     ) -> None:
         self._model = model
@@ -176,7 +181,7 @@ class _Classifier:
         self._check_width(width, wanted)
         self._index, self._classes = class_indices(labels, known, wanted if wanted > 2 else 1)
         if self._guesses:
-            self._notes.append(self._told(width))
+            self._notes.append(self._how_read(width))
 
     def reading(self) -> Reading:
         loss = self._loss
@@ -204,16 +209,18 @@ class _Classifier:
                 " of its outputs, in their order, as classes=[...]."
             )
 
-    def _told(self, width: int) -> str:
+    def _how_read(self, width: int) -> str:
         """How numbers were understood that nobody explained."""
-        asked = "predict" if hasattr(self._model, "predict") else "the model"
+        method = "predict" if hasattr(self._model, "predict") else "the model"
         if width > 1:
             shown = listed(self._classes)
-            return f"{asked} returns {called(self._output)}, read in the order {shown}: the largest tells the class"
+            return f"{method} returns {called(self._output)}, read in the order {shown}: the largest tells the class"
         limit = "0.5" if self._output == "probability" else "0"
-        return f"{asked} returns {called(self._output)}, read as those of {self._classes[1]!r}: above {limit} that is the class"
+        return (
+            f"{method} returns {called(self._output)}, read as those of {self._classes[1]!r}: above {limit} that is the class"
+        )
 
-    def _chosen(self, options: Options) -> tuple[Method, str]:
+    def _chosen(self, options: BlackBoxOptions) -> tuple[Method, str]:
         """The method to ask, and what it returns; scores only where they agree with what the model predicts."""
         model = self._model
         self._guesses = False
@@ -222,8 +229,8 @@ class _Classifier:
         if not hasattr(model, "predict") and callable(model):
             return model, getattr(model, "returns", None) or self._guessed(model)
         soft = self._loss.name == "logistic"
-        ways = [("decision_function", "score"), ("predict_proba", "probability")]
-        for name, output in reversed(ways) if soft else ways:
+        methods = [("decision_function", "score"), ("predict_proba", "probability")]
+        for name, output in reversed(methods) if soft else methods:
             method = getattr(model, name, None)
             if method is None:
                 continue
@@ -235,12 +242,12 @@ class _Classifier:
     def _obeyed(self, output: str) -> Method:
         """The method that returns what the user says, if its answers can be that."""
         method = method_for(self._model, output)
-        said = self._trial(method)
+        outputs = self._trial(method)
         if output == "label":
-            if said.dtype.kind == "f" and not self._known.issuperset(said.ravel().tolist()):
-                raise InputError(f"output='label', but the model returns {self._odd(said)}; {self._remedy(said)}.")
+            if outputs.dtype.kind == "f" and not self._known.issuperset(outputs.ravel().tolist()):
+                raise InputError(f"output='label', but the model returns {self._odd(outputs)}; {self._remedy(outputs)}.")
             return method
-        flaw = flaw_of_probabilities(numbers(said)) if output == "probability" else None
+        flaw = flaw_of_probabilities(numbers(outputs)) if output == "probability" else None
         if flaw is not None:
             raise InputError(f"output='probability', but what the model returns is none: {flaw}; say output='score'.")
         if getattr(self._model, METHODS[output], None) is not None and not self._agrees(method, output):
@@ -268,29 +275,29 @@ class _Classifier:
 
     def _guessed(self, method: Method) -> str:
         """What numbers are that nobody explained: known labels, probabilities, or scores; text is labels."""
-        said = self._trial(method)
-        narrow = said.ndim == 1 or said.shape[1] == 1
-        if narrow and self._known.issuperset(said.ravel().tolist()):
+        outputs = self._trial(method)
+        narrow = outputs.ndim == 1 or outputs.shape[1] == 1
+        if narrow and self._known.issuperset(outputs.ravel().tolist()):
             return "label"
-        if hasattr(self._model, "predict") and narrow and said.dtype.kind != "f":
+        if hasattr(self._model, "predict") and narrow and outputs.dtype.kind != "f":
             return "label"  # text, or whole numbers, of which one is not in y: `_labelled` says so
-        if said.dtype.kind not in "fiu":
+        if outputs.dtype.kind not in "fiu":
             known = sorted(self._known, key=str)
-            raise InputError(f"the model returns {said.flat[0]!r}, which is none of the labels in y, {known!r}.")
+            raise InputError(f"the model returns {outputs.flat[0]!r}, which is none of the labels in y, {known!r}.")
         self._guesses = True
-        if flaw_of_probabilities(numbers(said)) is None:
+        if flaw_of_probabilities(numbers(outputs)) is None:
             return "probability"
         if hasattr(self._model, "predict") and narrow:
-            raise InputError(f"the model's predict returns {self._odd(said)}; {self._remedy(said)}.")
+            raise InputError(f"the model's predict returns {self._odd(outputs)}; {self._remedy(outputs)}.")
         return "score"
 
-    def _odd(self, said: np.ndarray[Any, Any]) -> str:
-        odd = next(each for each in said.ravel().tolist() if each not in self._known)
+    def _odd(self, outputs: np.ndarray[Any, Any]) -> str:
+        odd = next(each for each in outputs.ravel().tolist() if each not in self._known)
         return f"{odd:.6g}, which is none of the labels {listed(sorted(self._known, key=str))}"
 
-    def _remedy(self, said: np.ndarray[Any, Any]) -> str:
+    def _remedy(self, outputs: np.ndarray[Any, Any]) -> str:
         """What to say of numbers that are no labels."""
-        if flaw_of_probabilities(numbers(said)) is None:
+        if flaw_of_probabilities(numbers(outputs)) is None:
             return "say output='probability'"
         return (
             "say output='score' if above 0 means the second class, output='prediction' if it is a regressor, or name all"
@@ -302,12 +309,12 @@ class _Classifier:
         model = self._model
         if not hasattr(model, "predict"):
             return True
-        said = self._trial(model.predict)
+        outputs = self._trial(model.predict)
         noise = self._caller.noise
         many = noise.repeats > 1
         scored = self._caller.averaged(method, self._some, self._features.x[self._some]) if many else self._trial(method)
         scored = numbers(scored)
-        classes = list(getattr(model, "classes_", sorted(set(said.ravel().tolist()))))
+        classes = list(getattr(model, "classes_", sorted(set(outputs.ravel().tolist()))))
         single = scored.ravel() - (0.5 if output == "probability" else 0.0)
         wide = scored if scored.ndim == 2 and scored.shape[1] > 1 else np.column_stack((-single, single))
         if wide.shape[1] != len(classes):
@@ -315,39 +322,39 @@ class _Classifier:
         lead = np.sort(wide, axis=1)
         clear = lead[:, -1] - lead[:, -2] > 2.0 * LUCK * noise.single
         best = [classes[k] for k in wide.argmax(axis=1)]
-        return all(a == b for a, b, c in zip(said.ravel().tolist(), best, clear, strict=True) if c)
+        return all(a == b for a, b, c in zip(outputs.ravel().tolist(), best, clear, strict=True) if c)
 
     def _trial(self, method: Method) -> np.ndarray[Any, Any]:
         """What a method says of some rows; asked once."""
         if key(method) not in self._tried:
-            said = self._caller.once(method, self._some, self._features.x[self._some])
-            self._tried[key(method)] = as_vector(said)
+            outputs = self._caller.once(method, self._some, self._features.x[self._some])
+            self._tried[key(method)] = as_vector(outputs)
         return self._tried[key(method)]
 
     def _width(self) -> int:
-        said = self._trial(self._method)
-        return 1 if said.ndim == 1 else int(said.shape[1])
+        outputs = self._trial(self._method)
+        return 1 if outputs.ndim == 1 else int(outputs.shape[1])
 
     def _scores(self, rows: IntArray, x: FloatArray) -> FloatArray:
         if self._output == "label":
             return np.where(self._labelled(self._caller.once(self._method, rows, x)) == self._index[rows], -1.0, 1.0)
         return self._ahead(self._caller.averaged(self._method, rows, x), self._index[rows])
 
-    def _labelled(self, said: np.ndarray[Any, Any]) -> IntArray:
+    def _labelled(self, outputs: np.ndarray[Any, Any]) -> IntArray:
         """The places of labels among the classes."""
         place = {label: k for k, label in enumerate(self._classes)}
         try:
-            return np.array([place[label] for label in said.ravel().tolist()], dtype=np.intp)
+            return np.array([place[label] for label in outputs.ravel().tolist()], dtype=np.intp)
         except (KeyError, TypeError):
-            odd = next(label for label in said.ravel().tolist() if not (isinstance(label, Hashable) and label in place))
+            odd = next(label for label in outputs.ravel().tolist() if not (isinstance(label, Hashable) and label in place))
             raise ModelError(
                 f"the model returns the label {odd!r}, which is none of {listed(self._classes)}; name all that it may return as"
                 " classes=[...]."
             ) from None
 
-    def _ahead(self, said: FloatArray, own: IntArray) -> FloatArray:
+    def _ahead(self, outputs: FloatArray, own: IntArray) -> FloatArray:
         """By how much the other classes are ahead of the true one."""
-        scores = said.reshape(len(own), -1)
+        scores = outputs.reshape(len(own), -1)
         if self._output == "probability":
             return self._odds(scores, own)
         if scores.shape[1] == 1:

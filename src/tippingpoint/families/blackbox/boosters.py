@@ -115,8 +115,8 @@ class _XGBoost:
             data = library.DMatrix(frame.to_numpy(dtype=float), feature_types=types, enable_categorical=True)
         else:
             data = library.DMatrix(frame, enable_categorical=True)
-        said = self._booster.predict(data, output_margin=self._margins)
-        return _softmax(said) if self._margins else said
+        outputs = self._booster.predict(data, output_margin=self._margins)
+        return _softmax(outputs) if self._margins else outputs
 
 
 class _LightGBM:

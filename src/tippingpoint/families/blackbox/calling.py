@@ -38,7 +38,7 @@ class Caller:
     """
 
     def __init__(self, model: Any, features: Features, batch: int | None, calls: int | None, repeats: int) -> None:
-        self.asked = 0
+        self.rows_asked = 0
         """Rows that the model was asked about."""
         self.noise = Noise(repeats)
         """How far answers that were averaged are apart."""
@@ -53,7 +53,7 @@ class Caller:
         """How many of so many rows the model may still be asked about, if every sample is still to be asked about too."""
         if self._calls is None:
             return rows
-        return max(min(rows, self._calls - self.asked - self.noise.repeats * len(self._features.x)), 0)
+        return max(min(rows, self._calls - self.rows_asked - self.noise.repeats * len(self._features.x)), 0)
 
     def averaged(self, method: Method, rows: IntArray, x: FloatArray) -> FloatArray:
         """The numbers that the model gives these rows at these places, averaged over the repeats."""
@@ -64,41 +64,45 @@ class Caller:
         return np.concatenate([self._call(method, rows[part], x[part]) for part in blocks(len(rows), self._batch)])
 
     def _call(self, method: Method, rows: IntArray, x: FloatArray) -> np.ndarray[Any, Any]:
-        self.asked += len(rows)
+        self.rows_asked += len(rows)
         with guarded(lambda reason: self._failed(method, rows, x, reason)):
-            said = self._said(method, rows, x)
-        if said.ndim not in (1, 2) or len(said) != len(rows):
+            outputs = self._outputs(method, rows, x)
+        if outputs.ndim not in (1, 2) or len(outputs) != len(rows):
             raise ModelError(
-                f"the model returns shape {said.shape} for {len(rows)} rows; it must return one value, or one row of scores,"
+                f"the model returns shape {outputs.shape} for {len(rows)} rows; it must return one value, or one row of scores,"
                 " for each."
             )
-        self._check_form(key(method), said)
-        if said.dtype.kind == "f" and not np.isfinite(said).all():
-            bad = int(np.argwhere(~np.isfinite(said))[0, 0])
-            raise ModelError(f"the model returns {said[bad]} for {self._told(int(rows[bad]), x[bad])}; it must return numbers.")
+        self._check_form(key(method), outputs)
+        if outputs.dtype.kind == "f" and not np.isfinite(outputs).all():
+            bad = int(np.argwhere(~np.isfinite(outputs))[0, 0])
+            raise ModelError(
+                f"the model returns {outputs[bad]} for {self._place(int(rows[bad]), x[bad])}; it must return numbers."
+            )
         self._answered = True
-        return said
+        return outputs
 
-    def _said(self, method: Method, rows: IntArray, x: FloatArray) -> np.ndarray[Any, Any]:
+    def _outputs(self, method: Method, rows: IntArray, x: FloatArray) -> np.ndarray[Any, Any]:
         """The answer, as an array of ours: a model may write into its next one where this one is."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as names given or missing, or categories that an encoder ignores
             return np.array(method(self._features.native_at(rows, x)))
 
-    def _check_form(self, name: Hashable, said: np.ndarray[Any, Any]) -> None:
+    def _check_form(self, name: Hashable, outputs: np.ndarray[Any, Any]) -> None:
         """Refuse answers of another width, or text after numbers."""
-        form = said.shape[1:], said.dtype.kind in "biuf"
+        form = outputs.shape[1:], outputs.dtype.kind in "biuf"
         width, are_numbers = self._forms.setdefault(name, form)
-        if said.shape[1:] != width:
-            raise ModelError(f"the model returns rows of shape {said.shape[1:]}, and {width} before; it must not change.")
+        if outputs.shape[1:] != width:
+            raise ModelError(f"the model returns rows of shape {outputs.shape[1:]}, and {width} before; it must not change.")
         if form[1] != are_numbers:
-            told = f"{said.flat[0]!r}, no number, and numbers" if are_numbers else f"the number {said.flat[0]!r}, and none"
-            raise ModelError(f"the model returns {told} before; what it returns must not change.")
+            changed = (
+                f"{outputs.flat[0]!r}, no number, and numbers" if are_numbers else f"the number {outputs.flat[0]!r}, and none"
+            )
+            raise ModelError(f"the model returns {changed} before; what it returns must not change.")
 
     def _failed(self, method: Method, rows: IntArray, x: FloatArray, reason: str) -> ModelError:
         """An error that names the first row on which the model fails, found by halving; each row is asked about once more."""
-        kind, after = type(self._model).__name__, f"after {self.asked:,} calls"
-        if self._calls is not None and self.asked + len(rows) >= self._calls:
+        kind, after = type(self._model).__name__, f"after {self.rows_asked:,} calls"
+        if self._calls is not None and self.rows_asked + len(rows) >= self._calls:
             return ModelError(f"model={kind} fails {after} ({reason}); find out why, or ask it less often with calls=.")
         if self._answered and self._fails(method, np.zeros(1, dtype=np.intp), self._features.x[:1]):
             return ModelError(
@@ -113,9 +117,9 @@ class Caller:
             else:
                 low = middle
         if high < len(rows) or self._fails(method, rows[low:high], x[low:high]):
-            told = self._told(int(rows[low]), x[low])
+            place = self._place(int(rows[low]), x[low])
             return ModelError(
-                f"model={kind} fails on {told} ({reason}); restrict what may move with a Space, or pass the columns it was"
+                f"model={kind} fails on {place} ({reason}); restrict what may move with a Space, or pass the columns it was"
                 " fitted on."
             )
         return ModelError(
@@ -124,15 +128,15 @@ class Caller:
         )
 
     def _fails(self, method: Method, rows: IntArray, x: FloatArray) -> bool:
-        self.asked += len(rows)
+        self.rows_asked += len(rows)
         try:
             with guarded(ModelError):
-                self._said(method, rows, x)
+                self._outputs(method, rows, x)
         except ModelError:
             return True
         return False
 
-    def _told(self, row: int, x: FloatArray) -> str:
+    def _place(self, row: int, x: FloatArray) -> str:
         """A row, and what of it was changed."""
         features = self._features
         changed = [j for j in range(len(x)) if not (x[j] == features.x[row, j] or np.isnan(x[j]))]
@@ -145,10 +149,10 @@ def key(method: Method) -> Hashable:
     return method if isinstance(method, Hashable) else id(method)
 
 
-def numbers(said: np.ndarray[Any, Any]) -> FloatArray:
+def numbers(outputs: np.ndarray[Any, Any]) -> FloatArray:
     """Answers as finite numbers."""
-    with guarded(lambda _: ModelError(f"the model returns {said.flat[0]!r}; it must return numbers.")):
-        found = np.asarray(said, dtype=float)
-    if said.dtype.kind not in "biu" and not np.isfinite(found).all():
-        raise ModelError(f"the model returns {said[~np.isfinite(found)][0]!r}; it must return numbers.")
+    with guarded(lambda _: ModelError(f"the model returns {outputs.flat[0]!r}; it must return numbers.")):
+        found = np.asarray(outputs, dtype=float)
+    if outputs.dtype.kind not in "biu" and not np.isfinite(found).all():
+        raise ModelError(f"the model returns {outputs[~np.isfinite(found)][0]!r}; it must return numbers.")
     return found

@@ -10,9 +10,6 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import UnsupportedError
 from tippingpoint.families.blackbox.calling import Method
 
-OUTPUTS = ("label", "probability", "score", "prediction")
-"""What a model may return: a class, probabilities of classes, scores of classes (or of the second), or a number."""
-
 SURE = 1e-3
 """How far from one the probabilities of a row may sum, and how far beyond 0 and 1 one may lie: half precision reaches that."""
 
@@ -44,22 +41,22 @@ def method_for(model: Any, output: str) -> Method:
     return predictor(model)
 
 
-def flaw_of_probabilities(said: FloatArray) -> str | None:
+def flaw_of_probabilities(outputs: FloatArray) -> str | None:
     """In words: why these numbers are no probabilities of classes; None where they may be."""
-    odd = said[(said < -SURE) | (said > 1.0 + SURE)]
+    odd = outputs[(outputs < -SURE) | (outputs > 1.0 + SURE)]
     if len(odd):
         return f"{odd.flat[0]:g} lies outside [0, 1]"
-    if said.ndim == 2 and said.shape[1] > 1:
-        sums = said.sum(axis=1)
+    if outputs.ndim == 2 and outputs.shape[1] > 1:
+        sums = outputs.sum(axis=1)
         far = int(np.argmax(np.abs(sums - 1.0)))
         if abs(sums[far] - 1.0) > SURE:
             return f"those of a row sum to {sums[far]:.4g}"
     return None
 
 
-def as_vector(said: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def as_vector(outputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Answers of one column, as Keras gives them, as one number a row."""
-    return said[:, 0] if said.ndim == 2 and said.shape[1] == 1 else said
+    return outputs[:, 0] if outputs.ndim == 2 and outputs.shape[1] == 1 else outputs
 
 
 def called(output: str) -> str:

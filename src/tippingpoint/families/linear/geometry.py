@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks, combine
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, Rows, blocks, combine
 from tippingpoint.errors import NumericalError
 from tippingpoint.push import BoxPush, FreePush, MixedPush, Offer, Push, Reach
 from tippingpoint.space.domain import Domain, Menu
@@ -23,8 +23,6 @@ CROSSING = 1e-9
 
 REMEDY = "give the features other units (scale=, or the data themselves)"
 """What to do about numbers that are too large or too small to compute with."""
-
-Rows = slice | IntArray
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, Rows
 from tippingpoint.core.dual import Solution, Status, highest_floor
 from tippingpoint.core.oracle import Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.families.linear.crossing import CrossingOracle
-from tippingpoint.families.linear.geometry import Rows, Score, ScoreGeometry
+from tippingpoint.families.linear.geometry import Score, ScoreGeometry
 from tippingpoint.losses import Loss
 from tippingpoint.losses.responses import Answer, Side
 from tippingpoint.push import Push

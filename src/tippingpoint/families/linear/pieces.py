@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, combine
+from tippingpoint.core.arrays import FloatArray, IntArray, Rows, combine
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.responses import Response
-from tippingpoint.families.linear.geometry import Rows, Score, ScoreGeometry, shifted
+from tippingpoint.families.linear.geometry import Score, ScoreGeometry, shifted
 from tippingpoint.losses import PiecewiseLinear
 from tippingpoint.push import Reach
 from tippingpoint.space.domain import Domain

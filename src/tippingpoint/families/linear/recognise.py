@@ -83,6 +83,11 @@ class LinearModel:
             raise InputError(f"features={features!r} must list {beta.shape[1]} different names, one for each coefficient.")
         return cls(beta, np.broadcast_to(bias, (len(beta),)), labels, features=names)
 
+    @property
+    def by_position(self) -> bool:
+        """Whether the columns of a data frame are taken in their order, since the model names none."""
+        return self.features is None
+
     @cached_property
     def scores(self) -> tuple[Score, ...]:
         """One for each row of `coef`."""
@@ -148,7 +153,8 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not _is_fitted(last):
             raise InputError(f"model={kind} is not fitted; call fit first.")
-        raise NotLinearError(f"{kind} is not linear" if hasattr(last, "predict") else "a function can only be asked")
+        asked_only = callable(last) and not hasattr(last, "predict")
+        raise NotLinearError("a function can only be asked" if asked_only else f"{kind} is not linear")
     coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
     classes = getattr(last, "classes_", None)
     regressor = classes is None
@@ -182,8 +188,8 @@ def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatA
     except (InputError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        told = f"model={type(model).__name__} fails on {stumbling_block(model[:-1], features)} ({why(error)})"
-        raise InputError(f"{told}; pass the columns it was fitted on, and values that it knows.") from error
+        failure = f"model={type(model).__name__} fails on {stumbling_block(model[:-1], features)} ({why(error)})"
+        raise InputError(f"{failure}; pass the columns it was fitted on, and values that it knows.") from error
     coef = linear.coef.copy()
     coef[:, list(tables)] = 0.0
     return replace(linear, coef=coef, intercept=constant + bias, tables=tables, missing=missing)
@@ -200,14 +206,14 @@ def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
 
     with guarded(failed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as names given or missing: the numbers below decide
-        said = np.asarray(model.predict(trial.take(everyone).native)).ravel().tolist()
-        scored = np.asarray(said if linear.regressor else model.decision_function(trial.native), dtype=float)
+        predicted = np.asarray(model.predict(trial.take(everyone).native)).ravel().tolist()
+        scored = np.asarray(predicted if linear.regressor else model.decision_function(trial.native), dtype=float)
     ours, theirs = linear.values(trial.x), scored.reshape(len(trial.x), -1)
     noise = TRIAL_TOLERANCE * np.column_stack([score.size(trial.x) for score in linear.scores])
     faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())
     if faithful and not linear.regressor:
         clear = _lead(ours) > 2.0 * noise.max(axis=1)
-        faithful = all(a == b for a, b, c in zip(said, linear.labels(ours), clear, strict=True) if c)
+        faithful = all(a == b for a, b, c in zip(predicted, linear.labels(ours), clear, strict=True) if c)
     if not faithful:
         raise NotLinearError(f"{kind} has coefficients but does not predict on X as a linear model with them would")
 

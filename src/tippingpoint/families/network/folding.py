@@ -1,8 +1,7 @@
-"""PyTorch modules behind preprocessing: folded into one module where that is affine, asked as they are where it is not."""
+"""PyTorch modules behind preprocessing: folded into one module where that is affine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ from torch import nn
 
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError
-from tippingpoint.families.network.search.scores import input_dtype
 from tippingpoint.foreign import guarded
 from tippingpoint.preprocessing.affine import NotAffineError, fold
+from tippingpoint.preprocessing.modules import input_dtype
 
 
 def folded(steps: Any, module: nn.Module, features: Features) -> nn.Module | None:
@@ -31,17 +30,3 @@ def folded(steps: Any, module: nn.Module, features: Features) -> nn.Module | Non
         front.weight.copy_(torch.from_numpy(weight))
         front.bias.copy_(torch.from_numpy(bias))
     return nn.Sequential(front, module).train(module.training)
-
-
-def asked(steps: Any, module: nn.Module) -> Callable[[Any], Any]:
-    """The module's outputs as a function of raw rows."""
-
-    def module_outputs(rows: Any) -> Any:
-        seen = steps.transform(rows)
-        dense = seen.toarray() if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)
-        with torch.no_grad():
-            output = module(torch.as_tensor(dense, dtype=input_dtype(module))).double().numpy()
-        return output[:, 0] if output.ndim == 2 and output.shape[1] == 1 else output
-
-    module_outputs.returns = "score"  # type: ignore[attr-defined]  # modules return logits, whatever their range
-    return module_outputs

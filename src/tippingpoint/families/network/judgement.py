@@ -17,9 +17,10 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.core.oracle import INTERRUPTED, Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, OutputWarning, UnsupportedError
+from tippingpoint.families.base import Judgement
 from tippingpoint.families.network.column.coordinate import CrossingOracle, coordinate_oracle, serves
 from tippingpoint.families.network.column.lines import Chain
-from tippingpoint.families.network.options import EFFORTS, Search
+from tippingpoint.families.network.options import EFFORTS, NetworkOptions
 from tippingpoint.families.network.outputs import Reading, UserLoss, Way, check_logits, read_outputs
 from tippingpoint.families.network.proofs.certificates import reason, shells
 from tippingpoint.families.network.proofs.certifying import DistanceCertifier, GateCertifier, Slopes, SteepnessCertifier
@@ -38,10 +39,10 @@ from tippingpoint.families.network.search.oracle import (
 )
 from tippingpoint.families.network.search.paper import PaperOracle
 from tippingpoint.families.network.search.pool import Pool
-from tippingpoint.families.network.search.scores import Scores, input_dtype
-from tippingpoint.families.registry import Judgement
+from tippingpoint.families.network.search.scores import Scores
 from tippingpoint.foreign import guarded
 from tippingpoint.losses import Loss
+from tippingpoint.preprocessing.modules import input_dtype
 from tippingpoint.query.noise import Noise
 from tippingpoint.query.run import Quest
 from tippingpoint.space import Space
@@ -71,7 +72,7 @@ class NetworkJudgement(Judgement):
     def __init__(
         self, module: nn.Module, features: Features, y: Any, loss: str | Loss | UserLoss | None, options: Mapping[str, Any]
     ) -> None:
-        self._search = Search.read(options)
+        self._search = NetworkOptions.read(options)
         if torch.is_inference_mode_enabled():
             raise InputError(
                 "networks are searched by their gradients; leave torch.inference_mode() first (no_grad() is fine)."
@@ -211,7 +212,7 @@ def _crossing(
     reading: Reading,
     features: Features,
     domain: Domain,
-    search: Search,
+    search: NetworkOptions,
 ) -> PathOracle:
     """The nearest errors, proved over the gates where there is one hidden layer."""
     errors = Errors.unknown(setting.scores, np.flatnonzero(setting.now < 0.0))
@@ -230,7 +231,7 @@ def _proved(
     reading: Reading,
     features: Features,
     domain: Domain,
-    search: Search,
+    search: NetworkOptions,
 ) -> tuple[Pool, Certifier, tuple[str, ...]]:
     """The pool with what a proof over the gates found, the distances that it proved, and what there is to note."""
     exact = search.method == "exact"
@@ -297,7 +298,7 @@ def _steepness(
     return SteepnessCertifier(build, setting.losses)
 
 
-def _restarts(search: Search, reading: Reading, samples: int) -> int:
+def _restarts(search: NetworkOptions, reading: Reading, samples: int) -> int:
     """Random starts are cheap for few samples, and where few have been where others could go they are needed."""
     if search.restarts is not None:
         return search.restarts

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
 
 from tippingpoint.errors import InputError
 from tippingpoint.families.network.proofs.certificates import BRIEF, THOROUGH
 from tippingpoint.families.network.search.paper import Schedule
+from tippingpoint.families.options import Options, check_choice, check_progress, check_whole
 
 METHODS = ("path", "exact", "paper")
 """Ways to search."""
@@ -20,7 +21,7 @@ EFFORTS = {"none": 0.0, "quick": BRIEF, "tight": THOROUGH}
 
 
 @dataclass(frozen=True)
-class Search:
+class NetworkOptions(Options):
     """How a network is searched.
 
     Attributes
@@ -60,46 +61,28 @@ class Search:
     learning_rate: float = Schedule.learning_rate
     price_rate: float = Schedule.price_rate
 
-    PAPER = ("epochs", "inner_steps", "learning_rate", "price_rate")
-    PROOFS = ("tolerance", "time_limit")
-    SEARCHED = ("seed", "restarts", "certify")
+    PAPER: ClassVar = ("epochs", "inner_steps", "learning_rate", "price_rate")
+    PROOFS: ClassVar = ("tolerance", "time_limit")
+    SEARCHED: ClassVar = ("seed", "restarts", "certify")
 
-    @classmethod
-    def read(cls, given: Mapping[str, Any]) -> Search:
-        """The options of a user, each of them known, sound, and of use to the method chosen."""
-        known = [f.name for f in fields(cls)]
-        for name in given:
-            if name not in known:
-                raise InputError(f"{name}={given[name]!r} is not an option of networks; they are {', '.join(known)}.")
-        search = cls(**given)
-        _check_word("method", search.method, METHODS)
-        _check_word("certify", search.certify, EFFORTS)
-        idle = {"path": (*cls.PAPER, *cls.PROOFS), "exact": cls.PAPER, "paper": (*cls.PROOFS, *cls.SEARCHED)}[search.method]
+    def check(self, given: Mapping[str, Any]) -> None:
+        check_choice("method", self.method, METHODS)
+        check_choice("certify", self.certify, EFFORTS)
+        idle = {"path": (*self.PAPER, *self.PROOFS), "exact": self.PAPER, "paper": (*self.PROOFS, *self.SEARCHED)}[self.method]
         for name in idle:
             if name in given:
-                raise InputError(f"{name}={given[name]!r} has no effect with method={search.method!r}; leave it out.")
-        search._check_numbers()
-        return search
-
-    @property
-    def schedule(self) -> Schedule:
-        """Of the paper's algorithm."""
-        return Schedule(self.epochs, self.inner_steps, self.learning_rate, self.price_rate)
-
-    def _check_numbers(self) -> None:
-        if self.progress not in (None, True, False):
-            raise InputError(f"progress={self.progress!r} must be True, False, or None for a bar where there is a terminal.")
-        for name, least in {"seed": 0, "restarts": 0, "epochs": 1, "inner_steps": 1, "batch": 1}.items():
-            value = getattr(self, name)
-            whole = isinstance(value, Integral) and int(value) >= least
-            if not whole and not (name in ("batch", "restarts") and value is None):
-                raise InputError(f"{name}={value!r} must be a whole number, {least} or more.")
+                raise InputError(f"{name}={given[name]!r} has no effect with method={self.method!r}; leave it out.")
+        check_progress(self.progress)
+        for name, least in {"seed": 0, "epochs": 1, "inner_steps": 1}.items():
+            check_whole(name, getattr(self, name), least)
+        check_whole("restarts", self.restarts, 0, optional=True)
+        check_whole("batch", self.batch, 1, optional=True)
         for name in ("tolerance", "time_limit", "learning_rate", "price_rate"):
             value = getattr(self, name)
             if not (isinstance(value, Real) and float(value) > 0.0 and (math.isfinite(value) or name == "time_limit")):
                 raise InputError(f"{name}={value!r} must be a positive number.")
 
-
-def _check_word(name: str, value: Any, known: Iterable[str]) -> None:
-    if value not in tuple(known):
-        raise InputError(f"{name}={value!r} is not known; use one of {', '.join(known)}.")
+    @property
+    def schedule(self) -> Schedule:
+        """Of the paper's algorithm."""
+        return Schedule(self.epochs, self.inner_steps, self.learning_rate, self.price_rate)

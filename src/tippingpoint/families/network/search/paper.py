@@ -1,7 +1,7 @@
 r"""The paper's own algorithms: gradient ascent on the samples, then one gradient step on the price.
 
 Algorithm 1 (KL) and Algorithm 2 (:math:`\chi^2`) of Blanchet, Cui, Li and Liu (2024), corrected where they print sums for
-means (math.md 10.5): the baseline that `exploring.py` is measured against. They are run anew for
+means (docs/mathematics.md, section 10): the baseline that `exploring.py` is measured against. They are run anew for
 every question. Their last samples are put into a pool, so the value reported belongs to a perturbation of risk exactly `r`.
 
 For the 0/1 loss, which has no gradient, the paper takes the nearest error of every sample as given: only the price climbs.

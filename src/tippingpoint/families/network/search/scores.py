@@ -18,6 +18,7 @@ import torch
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.errors import InputError, ModelError
 from tippingpoint.foreign import guarded
+from tippingpoint.preprocessing.modules import input_dtype
 from tippingpoint.space.domain import Domain
 
 CHUNK = 2**22
@@ -232,8 +233,3 @@ class Scores:
 def cost(steps: FloatArray) -> FloatArray:
     """`‖s‖²` of every step."""
     return combine(steps, steps)
-
-
-def input_dtype(module: torch.nn.Module) -> torch.dtype:
-    """The precision a module works in: its first floating parameter's."""
-    return next((p.dtype for p in module.parameters() if p.dtype.is_floating_point), torch.get_default_dtype())

@@ -13,8 +13,8 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from pictures import bars, cloud, line, quiet, ticks, words
 
+from pictures import bars, cloud, line, quiet, ticks, words
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.plots import (

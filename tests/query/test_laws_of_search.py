@@ -67,7 +67,7 @@ class Trial:
 def adults() -> tuple[pd.DataFrame, Any]:
     """Rows of ACS Income where the data are here, or people made up in their likeness."""
     table = (
-        Path(os.environ.get("TIPPINGPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+        Path(os.environ.get("TIPPINGPOINT_DATA", Path(__file__).parents[3] / "shared" / "data"))
         / "acs/acs2018_income_ca.csv.gz"
     )
     if table.exists():

@@ -11,7 +11,7 @@ import pytest
 
 from tippingpoint.cli import main
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> None:
@@ -45,7 +45,7 @@ def test_the_result_shown_is_the_demos(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_the_two_commands_at_the_top_exist() -> None:
-    makefile = (Path(__file__).parent.parent / "Makefile").read_text(encoding="utf-8")
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
     for command in ("demo", "test"):
         assert f"make {command}" in README.split("```")[0]
         assert re.search(rf"^{command}:", makefile, re.MULTILINE)

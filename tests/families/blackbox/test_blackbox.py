@@ -18,7 +18,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.svm import SVC
 
 import tippingpoint as tp
-from tippingpoint.api import cases, front
+from tippingpoint.api import cases
+from tippingpoint.api.reviewing import review
 
 INF = math.inf
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}
@@ -220,12 +221,12 @@ def test_a_review_prepares_every_model_once_and_says_what_its_parts_say(monkeypa
     models = {name: RandomForestClassifier(4, random_state=k).fit(x, y) for k, name in enumerate(("now", "next"))}
     prepared, prepare = list[Any](), cases.prepared
 
-    def noted(model: Any, *rest: Any) -> Any:
+    def noted(model: Any, *rest: Any, **keywords: Any) -> Any:
         prepared.append(model)
-        return prepare(model, *rest)
+        return prepare(model, *rest, **keywords)
 
-    monkeypatch.setattr(cases, "prepared", noted)
-    found = front.review(models, x, y, 0.4, calls=60 * 100, **PRICES)
+    monkeypatch.setattr("tippingpoint.api.comparing.prepared", noted)
+    found = review(models, x, y, 0.4, calls=60 * 100, **PRICES)
     assert prepared == [*models.values()]
     assert found.comparison is not None
     assert found.features is not None

@@ -26,7 +26,7 @@ SPACE = tp.Space(kind=dict.fromkeys(NUMBERS, "integer"), price=dict.fromkeys(CAT
 
 def people() -> tuple[Any, Any, Any, Any]:
     """600 Californians to train on, and 400 others."""
-    for place in (os.environ.get("TIPPINGPOINT_DATA"), Path(__file__).parents[2] / "shared" / "data"):
+    for place in (os.environ.get("TIPPINGPOINT_DATA"), Path(__file__).parents[3] / "shared" / "data"):
         if place and (Path(place) / "acs" / INCOME).is_file():
             table = pd.read_csv(Path(place) / "acs" / INCOME)
             rows = np.random.default_rng(0).permutation(len(table))[:1000]

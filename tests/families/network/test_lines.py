@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from tippingpoint.families.network.column import lines as lines_module
 from torch import nn
 
 from networks import COLUMN, FEATURES, NETS, ROOMS, all_lines, network, part
+from tippingpoint.families.network.column import lines as lines_module
 from tippingpoint.families.network.column.lines import Chain
 
 

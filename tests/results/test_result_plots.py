@@ -16,7 +16,6 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from pictures import bars, cloud, line, quiet, ticks, words
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -25,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from torch import from_numpy, manual_seed, nn
 
 import tippingpoint as tp
+from pictures import bars, cloud, line, quiet, ticks, words
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.results.evidence import Places
 

@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from tippingpoint.families.network.proofs import layers as known_layers
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.families.network.proofs import layers as known_layers
 from tippingpoint.families.network.proofs.certificates import THOROUGH, Shell, reason, shells
 from tippingpoint.families.network.proofs.layers import GATES
 from tippingpoint.space import Space

@@ -81,7 +81,7 @@ def test_an_unused_feature_attains_what_reweighting_alone_costs_and_a_group_is_n
 
 
 def test_moving_one_feature_of_a_squared_loss_has_the_closed_form() -> None:
-    """`θ1 (√r - √v)²/β_j²` with nothing reweighted (math.md 11)."""
+    """`θ1 (√r - √v)²/β_j²` with nothing reweighted (docs/mathematics.md, section 11)."""
     x, _ = data()
     y, _ = settings("squared")
     found = tp.feature_stability(MODEL, x, y, 3.0, loss="squared", theta1=0.7, theta2=INF)

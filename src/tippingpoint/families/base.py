@@ -1,0 +1,121 @@
+"""The contract of a family of models: what it is given, what it declares, what it hands back.
+
+A family is a folder with a `family.py`. Its `Family` is asked whether a model is its own (`recognise`); if so it hands back a
+`Judgement`, which builds the `Oracle` of any space (`tippingpoint.core.oracle`). A model of its kind that it cannot serve it
+refuses with a `Refusal`, whose reason is shown to the user; what is no business of its own is None.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tippingpoint.core.oracle import Oracle
+from tippingpoint.data.frames import Features
+from tippingpoint.errors import UnsupportedError
+from tippingpoint.families.capabilities import Capability
+from tippingpoint.families.options import Options
+from tippingpoint.space.domain import Domain
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be judged.
+
+    Attributes
+    ----------
+    model
+        As the user has it; of a search for parameters, what it ended with.
+    features, y
+        The rows, and their labels or targets.
+    loss
+        What to judge by: a name, a `Loss`, a function, or None for the usual one.
+    """
+
+    model: Any
+    features: Features
+    y: Any
+    loss: Any
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a family does not serve a model that is of its kind: a clause, to follow a colon or stand in brackets."""
+
+    reason: str
+
+
+class Judgement(ABC):
+    """A model on data, judged by a loss.
+
+    Attributes
+    ----------
+    label, range
+        Of the loss: what results call it, and the least and the largest value it can take.
+    searched
+        Whether best responses are searched for, and not known in closed form.
+    notes
+        How the model was understood, where nobody had said it.
+    """
+
+    label: str
+    range: tuple[float, float]
+    notes: tuple[str, ...] = ()
+    searched = False
+
+    @abstractmethod
+    def oracle(self, domain: Domain) -> Oracle:
+        """Who finds best responses in a feature space."""
+
+    def check_missing(self, domain: Domain) -> None:
+        """Refuse features that may go missing, where the model cannot be asked about that."""
+        if domain.vanishing:
+            raise UnsupportedError(
+                f"missing[{domain.vanishing[0]!r}]: a model of this kind takes no missing values; leave it out of the space, or"
+                " wrap the model in a function that takes them."
+            )
+
+    def shared(self, parts: int) -> Judgement:
+        """The same with a part of what may be spent on a search, for each of so many questions."""
+        return self
+
+    def along(self, domain: Domain) -> Oracle:
+        """The same for a space in which one feature, or few, may move; exact more often."""
+        return self.oracle(domain)
+
+
+class Family(ABC):
+    """Models that are served alike.
+
+    Attributes
+    ----------
+    name
+        Of all of them, in a sentence: "networks".
+    one
+        Of one of them: "a network".
+    options
+        What users may say of how its models are searched.
+    capabilities
+        What it serves, and how well: declared, and held to that by the conformance tests.
+    """
+
+    name: str
+    one: str
+    options: type[Options] = Options
+    capabilities: tuple[Capability, ...] = ()
+
+    @abstractmethod
+    def recognise(self, subject: Subject, given: Mapping[str, Any], reason: str) -> Judgement | Refusal | None:
+        """The judgement of a model of this family; a refusal with its reason; None where the model is not of its kind.
+
+        Parameters
+        ----------
+        subject
+            The model, the data and the loss.
+        given
+            Options of this family that the user gave.
+        reason
+            Why the family asked before this one, whose kind it is, did not serve it; "" where there is none.
+        """

@@ -1,0 +1,152 @@
+"""Anything with `predict`, `predict_proba` or `decision_function`, a booster, or a function of the data."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tippingpoint.core.oracle import Oracle
+from tippingpoint.data.frames import Features
+from tippingpoint.errors import InputError, ModelError
+from tippingpoint.families.base import Family, Judgement, Refusal, Subject
+from tippingpoint.families.blackbox.answers import read_answers
+from tippingpoint.families.blackbox.boosters import booster_estimator
+from tippingpoint.families.blackbox.calling import Caller
+from tippingpoint.families.blackbox.options import BlackBoxOptions
+from tippingpoint.families.blackbox.thresholds import breakpoints
+from tippingpoint.families.capabilities import EVERY_KIND, Capability
+from tippingpoint.families.options import check_whole
+from tippingpoint.losses import LOSSES, Loss
+from tippingpoint.preprocessing.categories import is_booster
+from tippingpoint.preprocessing.modules import function_of_rows, is_module, steps_and_last
+from tippingpoint.query.run import Quest
+from tippingpoint.space.domain import Domain
+
+METHODS = ("predict", "predict_proba", "decision_function")
+"""What a model is asked by, if it is no function."""
+
+SHARED = 2
+"""Of calls that several features share, one part in so many is used: so all features together, which have the same calls, scan
+each of them as far, and are never less sensitive than one of them."""
+
+
+class BlackBoxFamily(Family):
+    """Models that can only be asked; of whatever nobody else serves, this family is asked last."""
+
+    name = "black boxes"
+    one = "a black box"
+    options = BlackBoxOptions
+    capabilities = (
+        Capability(
+            "black box: trees of scikit-learn",
+            tuple(LOSSES),
+            ("one feature",),
+            "exact",
+            "both sides of every threshold",
+        ),
+        Capability(
+            "black box: anything that predicts",
+            tuple(LOSSES),
+            EVERY_KIND,
+            "searched",
+            "calls of the model; exact where every place can be tried",
+        ),
+    )
+
+    def recognise(self, subject: Subject, given: Mapping[str, Any], reason: str) -> Judgement | Refusal | None:
+        model, features = subject.model, subject.features
+        if len(features.shape) != 1:
+            shape = (len(features.x), *features.shape)
+            raise InputError(f"X has shape {shape}; give a table of rows and columns (a PyTorch module may take more).")
+        steps, last = steps_and_last(model)
+        if is_module(last):
+            model = function_of_rows(steps, last)
+        elif is_booster(model):
+            model = booster_estimator(model, features, subject.y, given.get("classes"))
+        if not (callable(model) or any(hasattr(model, name) for name in METHODS)):
+            return Refusal(f"{type(model).__name__} has none of {', '.join(METHODS)}, and is no function")
+        return BlackBoxJudgement(model, features, subject.y, subject.loss, BlackBoxOptions.read(given), reason)
+
+
+class BlackBoxJudgement(Judgement):
+    """A model that can only be asked."""
+
+    searched = True
+
+    def __init__(
+        self,
+        model: Any,
+        features: Features,
+        y: Any,
+        loss: str | Loss | Callable[..., Any] | None,
+        options: BlackBoxOptions,
+        reason: str,
+    ) -> None:
+        rows = len(features.x)
+        check_whole("calls", options.calls, rows, optional=True, why=f"at least one call for each of the {rows} rows")
+        self._options = options
+        self._features = features
+        self._model = model
+        self._caller = Caller(model, features, options.batch, options.calls, options.repeats)
+        reading = read_answers(model, features, y, loss, options, self._caller)
+        self.label, self.range, self.notes = reading.label, reading.range, reading.notes
+        self._calls = self._left()
+        self._answered = False
+        self._quest = Quest(
+            reading.scores,
+            features.x,
+            reading.loss,
+            reading.graded,
+            reading.labels,
+            reason,
+            self._caller.noise,
+            options.seed,
+            options.progress,
+        )
+
+    def check_missing(self, domain: Domain) -> None:
+        """Whatever it makes of what is missing, it can be asked."""
+
+    def oracle(self, domain: Domain) -> Oracle:
+        breaks = breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
+        try:
+            found = self._quest.oracle(domain, breaks, calls=self._calls)
+        except ModelError as failure:
+            if not self._answered:
+                raise
+            return self._quest.resting(domain, failure)
+        self._answered = True
+        return found
+
+    def shared(self, parts: int) -> Judgement:
+        left, each = self._calls, len(self._features.x) * self._options.repeats
+        if left is None:
+            return self
+        if left // parts < each:
+            raise InputError(
+                f"calls={self._options.calls} is too small for {parts} features: each takes {self._takes} for every one of the"
+                f" {len(self._features.x)} rows at least; give {self._caller.rows_asked + parts * each} or more, or ask about"
+                " fewer features."
+            )
+        other = copy.copy(self)
+        other._calls = max(left // (SHARED * parts), each)  # noqa: SLF001  # a copy of itself
+        return other
+
+    @property
+    def _takes(self) -> str:
+        return "a call" if self._options.repeats == 1 else f"{self._options.repeats} calls"
+
+    def _left(self) -> int | None:
+        """What is left of the calls once it is known what the model returns."""
+        calls, rows, asked = self._options.calls, len(self._features.x), self._caller.rows_asked
+        least = asked + rows * self._options.repeats
+        if calls is not None and calls < least:
+            raise InputError(
+                f"calls={calls} is too small: it took {asked} calls to see what the model returns, and each of the {rows} rows"
+                f" takes {self._takes}; give {least} or more."
+            )
+        return None if calls is None else calls - asked
+
+
+FAMILY = BlackBoxFamily()

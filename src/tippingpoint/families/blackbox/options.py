@@ -1,0 +1,53 @@
+"""How a model that can only be asked is searched: the options that users have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tippingpoint.families.options import Options, check_choice, check_progress, check_whole
+
+OUTPUTS = ("label", "probability", "score", "prediction")
+"""What a model may return: a class, probabilities of classes, scores of classes (or of the second), or a number."""
+
+
+@dataclass(frozen=True)
+class BlackBoxOptions(Options):
+    """How a model that can only be asked is searched.
+
+    Attributes
+    ----------
+    calls
+        Rows that the model may be asked about, in all; more find nothing worse. None for as many as it takes to scan every
+        feature and to search among combinations of them, some hundreds a sample.
+    seed
+        Of what is drawn.
+    batch
+        Rows asked about at once.
+    progress
+        Whether to show a bar; None: on a terminal.
+    output
+        What the model returns, where that is not clear: "label", "probability", "score" or "prediction".
+    classes
+        Labels in the order of the model's outputs.
+    repeats
+        Calls for every row, of which the mean is taken: for models whose answers are noisy. Each counts.
+    """
+
+    calls: int | None = None
+    seed: int = 0
+    batch: int | None = None
+    progress: bool | None = None
+    output: str | None = None
+    classes: Sequence[Any] | None = None
+    repeats: int = 1
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        check_whole("calls", self.calls, 1, optional=True, why="at least one call for each row")
+        check_whole("seed", self.seed, 0)
+        check_whole("batch", self.batch, 1, optional=True)
+        check_whole("repeats", self.repeats, 1)
+        if self.output is not None:
+            check_choice("output", self.output, OUTPUTS)
+        check_progress(self.progress)

@@ -1,0 +1,68 @@
+"""What families serve, and how well: declared by each, so that documentation and tests read one list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Answer = Literal["exact", "bounded", "searched"]
+"""How well a stability is known: to rounding; from both sides; from above only, by what a search found."""
+
+Kind = Literal["numbers", "bounds", "whole numbers", "categories", "one feature"]
+"""What may move: numbers freely; within bounds; in whole steps; among categories; one number alone."""
+
+EVERY_KIND: tuple[Kind, ...] = ("numbers", "bounds", "whole numbers", "categories", "one feature")
+
+MEANING: dict[Answer, str] = {
+    "exact": "to rounding",
+    "bounded": "from both sides",
+    "searched": "from above: what was found",
+}
+"""In words, for a table."""
+
+
+@dataclass(frozen=True)
+class Capability:
+    """One thing that a family can do.
+
+    Attributes
+    ----------
+    models
+        Of which models, in words.
+    losses
+        Under which losses, by their names in `tippingpoint.losses.LOSSES`.
+    kinds
+        In which spaces.
+    answer
+        How well it then knows the stability.
+    how
+        In words: by what.
+    """
+
+    models: str
+    losses: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    answer: Answer
+    how: str
+
+
+def table(families: Iterable[tuple[str, Iterable[Capability]]], losses: Iterable[str]) -> str:
+    """What is exact for whom, as a table in Markdown.
+
+    Parameters
+    ----------
+    families
+        Names, and what each declares.
+    losses
+        All that there are, to say "all" where all are served.
+    """
+    every = set(losses)
+    lines = ["| model | loss | what moves | stability | by |", "|---|---|---|---|---|"]
+    for _, declared in families:
+        for each in declared:
+            named = "all" if every <= set(each.losses) else ", ".join(each.losses)
+            kinds = "anything" if set(EVERY_KIND) <= set(each.kinds) else ", ".join(each.kinds)
+            answer = f"**{each.answer}**" if each.answer == "exact" else f"{each.answer}, {MEANING[each.answer]}"
+            lines.append(f"| {each.models} | {named} | {kinds} | {answer} | {each.how} |")
+    return "\n".join(lines)

@@ -1,0 +1,150 @@
+"""Linear models: those of scikit-learn, pipelines that end in one, `(coef, intercept)`, and losses that hold the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.oracle import Oracle
+from tippingpoint.data.frames import Features, read_labels, read_numbers
+from tippingpoint.data.labels import class_indices
+from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.families.base import Family, Judgement, Refusal, Subject
+from tippingpoint.families.capabilities import EVERY_KIND, Capability
+from tippingpoint.families.linear.crossing import CrossingOracle
+from tippingpoint.families.linear.oracle import linear_oracle
+from tippingpoint.families.linear.pieces import PiecesOracle
+from tippingpoint.families.linear.recognise import LinearModel, NotLinearError, recognise
+from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
+from tippingpoint.preprocessing.modules import is_module, steps_and_last
+from tippingpoint.space.domain import Domain
+
+
+class LinearFamily(Family):
+    """Scores `coef·x + intercept` of the user's columns, whoever fitted them."""
+
+    name = "linear models"
+    one = "a linear model"
+    capabilities = (
+        Capability("linear: a regressor, or two classes", tuple(LOSSES), EVERY_KIND, "exact", "closed forms"),
+        Capability("linear: several classes", ("zero_one",), EVERY_KIND, "exact", "the nearest boundary"),
+        Capability(
+            "none: a `PiecewiseLinear` loss of the features",
+            ("PiecewiseLinear",),
+            ("numbers", "bounds", "one feature"),
+            "exact",
+            "closed form of every piece",
+        ),
+    )
+
+    def recognise(self, subject: Subject, given: Mapping[str, Any], reason: str) -> Judgement | Refusal | None:
+        model, features, loss = subject.model, subject.features, subject.loss
+        if len(features.shape) != 1 or is_module(steps_and_last(model)[1]):
+            return None
+        if isinstance(loss, PiecewiseLinear) and loss.of_features:
+            return PiecesJudgement(model, features, subject.y, loss)
+        try:
+            linear = recognise(model, features)
+        except NotLinearError as why:
+            return Refusal(str(why))
+        if callable(loss) and not isinstance(loss, Loss):
+            return Refusal("a loss of your own is not known in closed form")
+        chosen = loss_named(_usual(linear) if loss is None else loss)
+        if len(linear.coef) > 1 and linear.classes and chosen.name != "zero_one":
+            return Refusal(f"the {chosen.label} loss of {len(linear.coef)} classes has no closed form")
+        return LinearJudgement(linear, features, subject.y, chosen)
+
+
+def _usual(linear: LinearModel) -> str:
+    return "squared" if linear.regressor else "zero_one"
+
+
+class LinearJudgement(Judgement):
+    """A linear model; everything about it is exact."""
+
+    def __init__(self, linear: LinearModel, features: Features, y: Any, loss: Loss) -> None:
+        self.label, self.range = loss.label, loss.range
+        self._features = features
+        self._linear = linear
+        self._loss = loss
+        self._target = self._targets(y) if loss.task == "regression" else None
+        self._index = self._labels(y) if loss.task == "classification" else None
+
+    def check_missing(self, domain: Domain) -> None:
+        if domain.missing:
+            name = domain.names[next(iter(domain.missing))]
+            raise UnsupportedError(
+                f"missing[{name!r}]: of a linear model, a number that moves freely and may go missing has no closed form; make"
+                " it 'integer' within bounds, or pass the model as a function (lambda X: model.predict(X)), which is searched."
+            )
+
+    def oracle(self, domain: Domain) -> Oracle:
+        x, (first, *others) = self._features.x, self._linear.scores
+        if others and self._index is not None:
+            return CrossingOracle.multiclass(x, self._index, self._linear.scores, domain, self._values)
+        y = self._signs if self._target is None else self._target
+        return linear_oracle(x, y, first, self._loss, domain, self._values[:, 0])
+
+    @cached_property
+    def _values(self) -> FloatArray:
+        return self._linear.values(self._features.x)
+
+    @cached_property
+    def _signs(self) -> FloatArray:
+        return np.where(np.asarray(self._index) > 0, 1.0, -1.0)
+
+    def _targets(self, y: Any) -> FloatArray:
+        linear = self._linear
+        if linear.classes is not None:
+            raise UnsupportedError(
+                f"loss={self.label!r} judges regressors but the model is a classifier; use {_names_of('classification')}."
+            )
+        if len(linear.coef) > 1:
+            raise UnsupportedError(f"the model has {len(linear.coef)} scores; pass one output at a time, as (coef, intercept).")
+        return read_numbers(y, "y", len(self._features.x))
+
+    def _labels(self, y: Any) -> IntArray:
+        linear = self._linear
+        if linear.regressor:
+            raise UnsupportedError(
+                f"loss={self.label!r} judges classifiers but the model is a regressor; use {_names_of('regression')}."
+            )
+        index, classes = class_indices(read_labels(y, "y", len(self._features.x)), linear.classes, len(linear.coef))
+        if len(linear.coef) > 1 and self._loss.name != "zero_one":
+            raise UnsupportedError(
+                f"loss={self.label!r} of {len(classes)} classes is not served for plain coefficients; use 'zero_one', which is"
+                " exact, or pass the model itself, which is searched."
+            )
+        return index
+
+
+class PiecesJudgement(Judgement):
+    """A piecewise-linear loss of the features themselves, which holds the model."""
+
+    def __init__(self, model: Any, features: Features, y: Any, loss: PiecewiseLinear) -> None:
+        if model is not None:
+            raise InputError("a PiecewiseLinear loss of the features holds the model already; pass model=None.")
+        if loss.slopes.shape[1] != features.x.shape[1]:
+            raise InputError(
+                f"the loss has {loss.slopes.shape[1]} coefficients a piece but X has {features.x.shape[1]} columns."
+            )
+        features.check_numbers()
+        self.label, self.range = loss.label, loss.range
+        self._x = features.x
+        index, _ = class_indices(read_labels(y, "y", len(features.x)), None, 1)
+        self._signs = np.where(index > 0, 1.0, -1.0)
+        self._loss = loss
+
+    def oracle(self, domain: Domain) -> Oracle:
+        return PiecesOracle(self._x, self._signs, self._loss, domain)
+
+
+def _names_of(task: str) -> str:
+    return ", ".join(repr(name) for name, make in LOSSES.items() if make().task == task)
+
+
+FAMILY = LinearFamily()
