@@ -258,6 +258,9 @@ class Profile:
             )
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
+    def __copy__(self) -> Profile:
+        return replace(self)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Profile:
         return replace(self)  # best responses are never changed, only more of them are found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
 import numpy as np
@@ -75,6 +75,9 @@ class Result(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         return self._fields()
+
+    def __copy__(self) -> Self:
+        return replace(self)  # type: ignore[type-var]  # as above
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         made = object.__new__(type(self))
