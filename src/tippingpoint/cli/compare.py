@@ -10,7 +10,7 @@ from tippingpoint.api.comparing import compare
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report, wanted
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.subjects import question_settings, read_subject
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     first = next(iter(compared.results.values()))
     parts.update(provenance(options, parts["model"], compared.results, "model", complete=complete))
     report = wanted(options.report, lambda: rendered_report(options.report, first, comparison=compared, **parts))
-    deliver(options, str(compared), comparison_json(compared), report=report)
+    deliver(options, str(compared), compared.to_json(), report=report)
     return gate(options, compared.results, "model", complete=complete)
 
 

@@ -10,7 +10,7 @@ from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import stopped
 from tippingpoint.cli.interrupts import INTERRUPTED
-from tippingpoint.cli.outputs import check_outputs, deliver, sweep_json, sweeps_json
+from tippingpoint.cli.outputs import check_outputs, deliver, sweeps_json
 from tippingpoint.cli.parsing import command, numbers, refuse
 from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.errors import InputError
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             return INTERRUPTED if any(stopped(options, each) for each in sweeps.values()) else 0
         profiled = tables.first
     found = profiled.curve(**sweep)
-    deliver(options, str(found), sweep_json(found))
+    deliver(options, str(found), found.to_json())
     return INTERRUPTED if stopped(options, found) else 0
 
 

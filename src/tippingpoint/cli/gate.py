@@ -53,7 +53,7 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
     outcome = Gate(options.fail_below, on).judge(judged, what)
     worst, found = results[outcome.name], outcome.found
     whose = f" of the {what} {outcome.name!r}" if what else ""
-    if worst.interrupted:
+    if worst.standing.interrupted:
         print_stderr(f"gate: failed: the search{whose} did not end, so what it found decides nothing.")
         return FAILED
     if outcome.outcome == badges.PASSED:
@@ -68,7 +68,7 @@ def _passing(result: StabilityResult, found: float, on: str, whose: str, least: 
     """Why a gate passes; a threshold that is proved to be out of reach has no number."""
     if math.isinf(found):
         then, most = (level(each, result.loss) for each in (result.risk, result.largest_risk))
-        largest = "that any reaches" if result.exact else "that was found"
+        largest = "that any reaches" if result.standing.exact else "that was found"
         return (
             f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}, the largest"
             f" {largest} is {most}"

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tippingpoint.cli.streams import print_answer, print_answer_json, print_stderr
 from tippingpoint.errors import InputError
+from tippingpoint.json_numbers import write_json
 from tippingpoint.report import RENDERINGS
-from tippingpoint.results.comparisons import Comparison
 from tippingpoint.results.stability import StabilityResult, Sweep
 from tippingpoint.visible import visible
 from tippingpoint.writing import write_files
@@ -32,8 +29,8 @@ NAMED_INPUT_OPTIONS = ("model", "state", "table")
 OPENERS = {"darwin": "open", "win32": "start"}
 """The command that opens a file with whatever shows it, by system; elsewhere it is xdg-open."""
 
-COMPARISON, SWEEP, SWEEPS = "tippingpoint.comparison/1", "tippingpoint.sweep/1", "tippingpoint.sweeps/1"
-"""Names and versions of the JSON that comparisons, sweeps and several of these are written as."""
+SWEEPS = "tippingpoint.sweeps/1"
+"""Name and version of the JSON that the sweeps of several tables are written as."""
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -145,40 +142,7 @@ def rendered_report(path: str, result: StabilityResult, **parts: Any) -> str:
     return RENDERINGS[Path(path).suffix.lower()](result.report_summary(**parts))
 
 
-def comparison_json(compared: Comparison) -> str:
-    """A comparison as JSON: every result, the differences, and what may be concluded."""
-    results = {name: result.to_dict() for name, result in compared.results.items()}
-    differences = compared.differences().to_dict("records")
-    return _dumped(
-        {
-            "schema": COMPARISON,
-            "interrupted": compared.interrupted,
-            "results": results,
-            "differences": [_storable(row) for row in differences],
-            "verdicts": [asdict(verdict) for verdict in compared.verdicts()],
-        }
-    )
-
-
-def sweep_json(sweep: Sweep) -> str:
-    """A sweep as JSON: what varies, its values, and the result at each."""
-    return _dumped({"schema": SWEEP, **_swept(sweep)})
-
-
 def sweeps_json(sweeps: Mapping[str, Sweep]) -> str:
     """Sweeps of several tables as JSON, by name."""
-    return _dumped({"schema": SWEEPS, "sweeps": {name: _swept(sweep) for name, sweep in sweeps.items()}})
-
-
-def _swept(sweep: Sweep) -> dict[str, Any]:
-    at = [str(each) if math.isinf(each) else each for each in sweep.at]  # which JSON lacks
-    return {"interrupted": sweep.interrupted, "over": sweep.over, "at": at, "results": [result.to_dict() for result in sweep]}
-
-
-def _storable(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Infinities and NaN as the strings JSON lacks."""
-    return {str(k): str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
-
-
-def _dumped(stored: Mapping[str, Any]) -> str:
-    return json.dumps(stored, indent=2, allow_nan=False, ensure_ascii=False)
+    stored = {name: {key: value for key, value in sweep.to_dict().items() if key != "schema"} for name, sweep in sweeps.items()}
+    return write_json({"schema": SWEEPS, "sweeps": stored}, indent=2)
