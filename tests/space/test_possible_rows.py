@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import tippingpoint as tp
 from tippingpoint.data.frames import read_features
-from tippingpoint.families.registry import encoded_by
+from tippingpoint.preprocessing.encoders import encoded_columns
 from tippingpoint.space import Space
 
 INF, NAN = math.inf, math.nan
@@ -132,7 +132,7 @@ def test_no_row_of_q_is_impossible(data: st.DataObject, loss: str, by: str) -> N
     if space.switch.keys() == {"dummy"}:
         assert ((was["d0"] == 1.0) & (q["d2"] == 1.0))[changed].all(), "the only switch on the table"
 
-    known = encoded_by(model, frame.columns)
+    known = encoded_columns(model, list(map(str, frame.columns)))
     x, z = (read_features(rows, space.read_as(known, rows)).x for rows in (was, q[list(frame)]))
     domain = profile.oracle._geometry._domain if loss != "zero_one" else profile.oracle._domain  # type: ignore[attr-defined]
     assert domain.distance(x, z) == pytest.approx(q["cost"].to_numpy(), rel=1e-6, abs=1e-9)
