@@ -13,6 +13,8 @@ from hypothesis import settings
 # many times slower than one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+pytest_plugins = ["commands", "workshop"]  # fixtures that several folders use
+
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))

@@ -14,12 +14,13 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.atoms import TableOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, highest_floor, solve
-from tippingpoint.core.inference import Bootstrap, bootstrap, influence
+from tippingpoint.core.inference import influence
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import check_sound, sensitive_distribution
 from tippingpoint.core.units import InUnits, Units, shifted, units_of
 from tippingpoint.errors import InputError, NumericalError
+from tippingpoint.results.bootstrap import Bootstrap, bootstrap
 
 N = 12
 BASE = np.full(N, 1.0 / N)

@@ -16,8 +16,9 @@ from tippingpoint.data.frames import Features, base_weights, read_features, read
 from tippingpoint.data.witness import Witness
 from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Subject
-from tippingpoint.families.registry import encoded_by, judge
+from tippingpoint.families.registry import judge
 from tippingpoint.preprocessing.categories import by_position
+from tippingpoint.preprocessing.encoders import encoded_columns
 from tippingpoint.results.origin import Origin, origin_of
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
@@ -86,7 +87,7 @@ def prepared(
     y, reordered = in_rows_of(data, y, "y")
     sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
     notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))
-    known = encoded_by(model, getattr(data, "columns", ()))
+    known = encoded_columns(model, [str(name) for name in getattr(data, "columns", ())])
     categories = chosen.read_as(known, data)
     features = read_features(data, categories)
     witness = Witness(data, categories, features)

@@ -13,8 +13,7 @@ from tippingpoint.families.linear import family as linear
 from tippingpoint.families.network import family as network
 from tippingpoint.families.table import family as table
 from tippingpoint.losses import PiecewiseLinear
-from tippingpoint.preprocessing.encoders import encoded_columns
-from tippingpoint.preprocessing.modules import is_module, unwrapped
+from tippingpoint.preprocessing.modules import unwrapped
 
 FAMILIES: list[Family] = [table.FAMILY, linear.FAMILY, network.FAMILY, blackbox.FAMILY]
 """The registry: a new family is a folder and a place here."""
@@ -55,8 +54,3 @@ def judge(subject: Subject, given: Mapping[str, Any]) -> Judged:
         " (coef, intercept), a PyTorch module or a function of the rows, or evaluate alternatives of each sample yourself and"
         " pass them to tippingpoint.profile_table."
     )
-
-
-def encoded_by(model: Any, names: Any) -> dict[str, list[Any]]:
-    """The columns that a model's own preprocessing reads as categories, and those it knows."""
-    return {} if is_module(model) else encoded_columns(unwrapped(model), [str(name) for name in names])

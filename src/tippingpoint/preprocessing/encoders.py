@@ -19,6 +19,7 @@ from tippingpoint.errors import InputError, ModelError
 from tippingpoint.foreign import guarded
 from tippingpoint.preprocessing.affine import NotAffineError, imputed_columns, positions
 from tippingpoint.preprocessing.categories import native_categories
+from tippingpoint.preprocessing.modules import is_module, unwrapped
 
 TRIED = 16
 """Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""
@@ -26,6 +27,9 @@ TRIED = 16
 
 def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     """The raw columns that a model, or the pipeline in front of it, reads as categories, and the categories that it knows."""
+    model = unwrapped(model)
+    if is_module(model):
+        return {}
     width = int(getattr(model, "n_features_in_", 0))
     given = [str(name) for name in getattr(model, "feature_names_in_", ())] or list(names) or [f"x{j}" for j in range(width)]
     found: dict[str, list[Any]] = {}
