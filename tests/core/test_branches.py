@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tippingpoint.oracles.table import TableOracle
 
 from problems import INF, answer, linear, table
 from tippingpoint.core import dual
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.atoms import TableOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, highest_floor, solve
-from tippingpoint.core.inference import influence
+from tippingpoint.core.inference import influence, resampled
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import check_sound, sensitive_distribution
 from tippingpoint.core.units import InUnits, Units, shifted, units_of
 from tippingpoint.errors import InputError, NumericalError
-from tippingpoint.results.bootstrap import Bootstrap, bootstrap
+from tippingpoint.results.bootstrap import Bootstrap
 
 N = 12
 BASE = np.full(N, 1.0 / N)
@@ -142,7 +142,8 @@ def test_some_samples_of_responses_respond_as_they_did() -> None:
 
 
 def test_a_bootstrap_tells_what_it_found_and_what_is_out_of_reach() -> None:
-    drawn = bootstrap(lambda base: float(base @ np.arange(4.0)), np.full(4, 0.25), 1.5, replicates=400, seed=0)
+    values = resampled(lambda base: float(base @ np.arange(4.0)), np.full(4, 0.25), replicates=400, seed=0)
+    drawn = Bootstrap(values, 1.5)
     assert drawn.standard_error == pytest.approx(math.sqrt(1.25 / 4), rel=0.15)
     low, high = drawn.interval()
     assert low < 1.5 < high
