@@ -19,7 +19,7 @@ from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import check_sound, sensitive_distribution
 from tippingpoint.core.units import InUnits, Units, shifted, units_of
 from tippingpoint.errors import InputError, NumericalError
-from tippingpoint.oracles.table import TableOracle
+from tippingpoint.core.atoms import TableOracle
 
 N = 12
 BASE = np.full(N, 1.0 / N)
