@@ -1,4 +1,4 @@
-"""Everything that can go wrong, said in one sentence: the argument, the value and the remedy."""
+"""Everything that can go wrong, each in one sentence: the argument, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class OutputError(TippingPointError, OSError):
 
 
 class DetachedError(TippingPointError, RuntimeError):
-    """A result read back from JSON holds numbers only, and was asked for something that needs its data."""
+    """A result holds its numbers only (it was read from JSON, or its model could not be pickled), and more needs the data."""
 
 
 class TippingPointWarning(UserWarning):

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tippingpoint.standing import Standing
 from tippingpoint.visible import visible
 
 WIDTH = 79
@@ -20,13 +21,13 @@ OWN = "your own loss"
 """What the loss of a user is called whose function has no name."""
 
 UNENDED = "Interrupted: a search did not end, so the numbers are those of what was found by then, and some may be missing."
-"""What is said below several numbers, some of which are not what they would have become."""
+"""The line below several numbers, some of which are not what they would have become."""
 
-SPECK = 1e-12
+ROUND_OFF = 1e-12
 """Part of a whole below which a number is rounding, and shown as nothing."""
 
 Line = tuple[str, str]
-"""What is said, and of what."""
+"""A label, and the text beside it."""
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -60,25 +61,26 @@ def loss_name(loss: str) -> str:
 
 def bound(summary: Mapping[str, Any]) -> str:
     """What is known of a stability, in a word: exact, interrupted, certified from below, an upper bound or an estimate only."""
-    if summary["exact"]:
+    known = Standing.of(summary)
+    if known.exact:
         return "exact"
-    if summary["interrupted"]:
+    if known.interrupted:
         return "interrupted"
-    if is_estimate(summary):
+    if known.kind == "estimate":
         return "estimate"
     return f"≥ {number(summary['lower'])}" if summary["lower"] > 0.0 else "upper"
 
 
 def is_estimate(summary: Mapping[str, Any]) -> bool:
     """Whether a stability was found, but nothing bounds it from above: the model's answers are noisy."""
-    return math.isinf(summary["upper"]) and math.isfinite(summary["value"])
+    return Standing.of(summary).kind == "estimate"
 
 
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence; of a search that did not end it is what was found by then."""
     if not summary["interrupted"] or summary["status"] == "features":
         return visible(_answer(summary))
-    if summary["exact"] or summary["status"] == "already":
+    if Standing.of(summary).exact or summary["status"] == "already":
         return visible(f"Interrupted, yet certain. {_answer(summary)}")
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     rise = f"lifts the {risk_name(summary['loss'])} from {now} to {then}"
@@ -98,7 +100,7 @@ def _answer(summary: Mapping[str, Any]) -> str:
         if summary["current_risk"] >= summary["risk"]:
             return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
         return f"Stability 0: reweighting within the cap of {summary['divergence']} lifts the {what} from {now} to {then} free."
-    if summary["status"] == "unreachable" and not summary["exact"] and math.isfinite(summary["lower"]):
+    if summary["status"] == "unreachable" and Standing.of(summary).kind == "not found":
         return f"Stability unknown: no perturbation was found that lifts the {what} from {now} to {then}."
     if summary["status"] == "unreachable":
         return f"Stability ∞: no allowed perturbation lifts the {what} from {now} to {then}."
@@ -106,28 +108,28 @@ def _answer(summary: Mapping[str, Any]) -> str:
 
 
 def lines(summary: Mapping[str, Any]) -> list[Line]:
-    """What there is to say below the headline."""
+    """What stands below the headline."""
     kind = "" if math.isinf(summary["theta2"]) else f" ({summary['divergence']})"
     prices = f"moving θ1 = {number(summary['theta1'])}, reweighting θ2 = {number(summary['theta2'])}{kind}"
-    said = [("prices", prices), ("certificate", _certificate(summary))]
+    listed = [("prices", prices), ("certificate", _certificate(summary))]
     free = summary["status"] == "already" and summary["current_risk"] < summary["risk"]
     if summary["status"] in ("attained", "largest") or free:
-        said += [
+        listed += [
             *([] if free else [("standard error", _error(summary))]),
             ("moving", _moving(summary)),
             ("reweighting", _reweighting(summary)),
             ("excess risk", _split(summary, "excess")),
             ("cost", _split(summary, "cost")),
         ]
-    said += [("note", note) for note in summary["notes"]]
-    return [(label, visible(text)) for label, text in said]
+    listed += [("note", note) for note in summary["notes"]]
+    return [(label, visible(text)) for label, text in listed]
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
     """One screen of plain text."""
-    said = lines(summary)
-    indent = max(len(label) for label, _ in said) + 4
-    body = [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in said]
+    listed = lines(summary)
+    indent = max(len(label) for label, _ in listed) + 4
+    body = [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in listed]
     return "\n".join([headline(summary), *body])
 
 
@@ -154,25 +156,26 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: in
 
 
 def _certificate(summary: Mapping[str, Any]) -> str:
+    known = Standing.of(summary)
     if summary["status"] == "unreachable":
         reached = level(summary["largest_risk"], summary["loss"])
-        if summary["exact"]:
+        if known.exact:
             return f"the largest risk that can be reached is {reached}"
-        return f"the largest risk found is {reached}; ≥ {number(summary['lower'], 10)} ({summary['lower_by']})"
+        return f"the largest risk found is {reached}; ≥ {number(summary['lower'], 10)} ({known.why})"
     upper = f"≤ {number(summary['upper'], 10)} ({summary['upper_by']})"
-    if is_estimate(summary):
-        return f"estimate only, no bound ({summary['upper_by']}); {summary['lower_by']}"
-    if not summary["exact"] and summary["lower"] > 0.0:
-        return f"two-sided: ≥ {number(summary['lower'], 10)} ({summary['lower_by']}), {upper}"
-    if not summary["exact"]:
-        return f"upper bound only: {upper}; {summary['lower_by']}"
-    return f"exact: ≥ {number(summary['lower'], 10)} (dual), {upper}; {summary['lower_by']}"
+    if known.kind == "estimate":
+        return f"estimate only, no bound ({known.why}); {summary['lower_by']}"
+    if known.kind == "bounded":
+        return f"two-sided: ≥ {number(summary['lower'], 10)} ({known.why}), {upper}"
+    if known.exact:
+        return f"exact: ≥ {number(summary['lower'], 10)} (dual), {upper}; {known.why}"
+    return f"upper bound only: {upper}; {known.why}"
 
 
 def _error(summary: Mapping[str, Any]) -> str:
     error = summary["standard_error"]
     if math.isnan(error):
-        reached = "can be reached" if summary["exact"] else "was found"
+        reached = "can be reached" if Standing.of(summary).exact else "was found"
         return f"not defined here: the threshold is the largest risk that {reached}"
     sample = f"{summary['effective_sample']:,.0f} effective of {summary['samples']:,} samples"
     return f"{number(error, 2)} (sampling, first order; {sample})"
@@ -203,7 +206,7 @@ def _split(summary: Mapping[str, Any], what: str) -> str:
     total = moving + reweighting
     if total <= 0.0:
         return "none"
-    moving, reweighting = (0.0 if abs(part) < SPECK * total else part for part in (moving, reweighting))
+    moving, reweighting = (0.0 if abs(part) < ROUND_OFF * total else part for part in (moving, reweighting))
     return (
         f"{number(total)} = {number(moving)} moving ({percent(moving / total)})"
         f" + {number(reweighting)} reweighting ({percent(reweighting / total)})"

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import tippingpoint as tp
+from opaque import Opaque
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.losses import LOSSES, loss_named
 
@@ -163,15 +164,6 @@ def piped(model: Any) -> Any:
     return make_pipeline(make_column_transformer((OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough"), model)
 
 
-class Asked:
-    """A model whose coefficients nobody sees."""
-
-    def __init__(self, model: Any, *methods: str) -> None:
-        self.classes_ = model.classes_
-        for method in methods or ("predict", "predict_proba", "decision_function"):
-            setattr(self, method, getattr(model, method))
-
-
 @pytest.mark.parametrize("loss", ["zero_one", "logistic"])
 def test_features_of_a_black_box_that_can_be_counted_are_exact(loss: str) -> None:
     x, y = people()
@@ -180,12 +172,12 @@ def test_features_of_a_black_box_that_can_be_counted_are_exact(loss: str) -> Non
     asked: dict[str, Any] = {"loss": loss, "space": space, "features": ["age", "job"], "scale": "raw", **PAPER}
     risk = 0.45 if loss == "zero_one" else 0.9
     exact = tp.feature_stability(model, x, y, risk, **asked)
-    tried = tp.feature_stability(Asked(model), x, y, risk, **asked)
+    tried = tp.feature_stability(Opaque(model), x, y, risk, **asked)
     for name in ("age", "job"):
         assert tried[name].exact
         assert tried[name].value == pytest.approx(exact[name].value, rel=1e-6)
         assert exact.matters(name)
-    both = tp.feature_stability(Asked(model), x, y, risk, **{**asked, "features": {"both": ["age", "job"]}})
+    both = tp.feature_stability(Opaque(model), x, y, risk, **{**asked, "features": {"both": ["age", "job"]}})
     pair = tp.feature_stability(model, x, y, risk, **{**asked, "features": {"both": ["age", "job"]}})
     assert both["both"].exact, "160 combinations are few enough to be tried"
     assert both["both"].value == pytest.approx(pair["both"].value, rel=1e-6)

@@ -624,7 +624,7 @@ def test_every_public_name_exists_and_is_listed() -> None:
     for name in tp.__all__:
         assert getattr(tp, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'stabilty'"):
-        _ = tp.stabilty
+        _ = tp.stabilty  # type: ignore[attr-defined]
 
 
 def test_columns_named_by_numbers_can_be_named_in_a_space() -> None:

@@ -18,8 +18,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from commands import COMMAND, MODEL, furnish, patients, run, succeed
-from tippingpoint.cli import main
+from commands import COMMAND, MODEL, Command, patients, run, succeed
 
 
 def runs() -> pd.DataFrame:
@@ -43,24 +42,21 @@ TABLE = ("evaluate", "--table", "runs.csv")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    runs().to_csv(tmp_path / "runs.csv", index=False)
-    furnish(tmp_path)
-    return tmp_path
+def place(place: Path) -> Path:
+    runs().to_csv(place / "runs.csv", index=False)
+    return place
 
 
 @pytest.fixture
-def inside(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """The command without the start of an interpreter, for what depends on its arguments only."""
-    monkeypatch.chdir(place)
+def printed(cli: Command) -> Callable[..., str]:
+    """What a command prints that succeeds without complaint."""
 
-    def call(*arguments: str) -> str:
-        assert main(arguments) == 0
-        told = capsys.readouterr()
-        assert not told.err
-        return told.out
+    def out(*arguments: str) -> str:
+        output = cli(*arguments)
+        assert (output.code, output.err) == (0, "")
+        return output.out
 
-    return call
+    return out
 
 
 def test_the_command_is_installed_beside_the_interpreter() -> None:
@@ -104,14 +100,14 @@ def test_demo_tells_the_same_to_the_last_byte_when_run_again(demo: str, tmp_path
 
 
 def test_demo_says_how_to_open_its_report(demo: str) -> None:
-    said = re.search(r"The report is in tippingpoint-report\.html\. Open it in a browser: (.*)", demo)
-    assert said is not None
-    assert said[1].endswith("tippingpoint-report.html, or file://HERE/tippingpoint-report.html")
+    line = re.search(r"The report is in tippingpoint-report\.html\. Open it in a browser: (.*)", demo)
+    assert line is not None
+    assert line[1].endswith("tippingpoint-report.html, or file://HERE/tippingpoint-report.html")
 
 
-def test_demo_leaves_nothing_behind_where_that_is_asked(demo: str, inside: Callable[..., str], place: Path) -> None:
+def test_demo_leaves_nothing_behind_where_that_is_asked(demo: str, printed: Callable[..., str], place: Path) -> None:
     before = set(place.iterdir())
-    shown = inside("demo", "--no-report")
+    shown = printed("demo", "--no-report")
     assert set(place.iterdir()) == before
     assert "The report is in" not in shown
     assert shown.splitlines()[0] == demo.splitlines()[0]
@@ -143,24 +139,24 @@ def test_evaluate_of_a_linear_model_prints_what_python_prints(place: Path) -> No
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_prices_and_divergences_mean_what_they_mean_in_python(
-    options: tuple[str, ...], settings: dict[str, Any], inside: Callable[..., str]
+    options: tuple[str, ...], settings: dict[str, Any], printed: Callable[..., str]
 ) -> None:
-    told = tp.StabilityResult.from_json(inside(*TABLE, "--risk", "0.55", *options, "--json", "-"))
-    assert told.to_dict() == tp.profile_table(runs()).stability(0.55, **settings).to_dict()
+    result = tp.StabilityResult.from_json(printed(*TABLE, "--risk", "0.55", *options, "--json", "-"))
+    assert result.to_dict() == tp.profile_table(runs()).stability(0.55, **settings).to_dict()
 
 
 def test_a_forbidden_move_and_a_worst_share_reach_the_installed_command(place: Path) -> None:
-    asked = ("--risk", "0.2", "--theta1", "inf", "--theta2", "1", "--divergence", "cvar:0.3", "--weight", "heft")
-    shown = succeed(*TABLE, *asked, cwd=place)
+    question = ("--risk", "0.2", "--theta1", "inf", "--theta2", "1", "--divergence", "cvar:0.3", "--weight", "heft")
+    shown = succeed(*TABLE, *question, cwd=place)
     expected = tp.profile_table(runs(), weight="heft").stability(0.2, theta1=math.inf, theta2=1.0, divergence="cvar:0.3")
     assert shown.strip() == str(expected)
     assert "cvar:0.3" in shown
 
 
-def test_options_of_a_linear_model_mean_what_they_mean_in_python(inside: Callable[..., str]) -> None:
+def test_options_of_a_linear_model_mean_what_they_mean_in_python(printed: Callable[..., str]) -> None:
     data = patients()
     options = ("--loss", "logistic", "--scale", "std", "--weight", "heft", "--frozen", "dose", "--risk", "1.1")
-    told = tp.StabilityResult.from_json(inside(*LINEAR, *options, "--json", "-"))
+    result = tp.StabilityResult.from_json(printed(*LINEAR, *options, "--json", "-"))
     model = tp.LinearModel.of(*COEF, classes=["healthy", "ill"])
     expected = tp.stability(
         model,
@@ -172,29 +168,29 @@ def test_options_of_a_linear_model_mean_what_they_mean_in_python(inside: Callabl
         sample_weight=data["heft"],
         space=tp.Space(frozen=["dose"]),
     )
-    assert told.value == pytest.approx(expected.value, rel=1e-12)
-    assert (told.unit, told.samples, told.loss) == ("standard deviations", int(data["heft"].gt(0).sum()), "logistic")
+    assert result.value == pytest.approx(expected.value, rel=1e-12)
+    assert (result.unit, result.samples, result.loss) == ("standard deviations", int(data["heft"].gt(0).sum()), "logistic")
 
 
-def test_a_model_without_names_takes_all_columns_but_target_and_weight(place: Path, inside: Callable[..., str]) -> None:
+def test_a_model_without_names_takes_all_columns_but_target_and_weight(place: Path, printed: Callable[..., str]) -> None:
     patients().drop(columns="ward").to_csv(place / "eval.csv", index=False)
     (place / "model.json").write_text(json.dumps({"coef": [1.0, -0.5], "intercept": 0.1}), encoding="utf-8")
-    told = tp.StabilityResult.from_json(inside(*LINEAR, "--weight", "heft", "--risk", "0.5", "--json", "-"))
+    result = tp.StabilityResult.from_json(printed(*LINEAR, "--weight", "heft", "--risk", "0.5", "--json", "-"))
     data = patients()
     expected = tp.stability(COEF, data[["age", "dose"]], data["y"], 0.5, sample_weight=data["heft"])
-    assert told.value == pytest.approx(expected.value, rel=1e-12)
+    assert result.value == pytest.approx(expected.value, rel=1e-12)
 
 
-def test_a_regression_is_a_model_without_classes_and_a_loss_for_targets(place: Path, inside: Callable[..., str]) -> None:
+def test_a_regression_is_a_model_without_classes_and_a_loss_for_targets(place: Path, printed: Callable[..., str]) -> None:
     data = patients()
     data["y"] = data["age"] - data["dose"]
     data.to_csv(place / "eval.csv", index=False)
     plain = {key: MODEL[key] for key in ("coef", "intercept", "features")}
     (place / "model.json").write_text(json.dumps(plain), encoding="utf-8")
-    told = tp.StabilityResult.from_json(inside(*LINEAR, "--loss", "pinball:0.9", "--risk", "0.8", "--json", "-"))
+    result = tp.StabilityResult.from_json(printed(*LINEAR, "--loss", "pinball:0.9", "--risk", "0.8", "--json", "-"))
     expected = tp.stability(COEF, data[["age", "dose"]], data["y"], 0.8, loss="pinball:0.9")
-    assert told.loss == "pinball:0.9"
-    assert told.value == pytest.approx(expected.value, rel=1e-9)
+    assert result.loss == "pinball:0.9"
+    assert result.value == pytest.approx(expected.value, rel=1e-9)
 
 
 def test_json_goes_to_a_file_beside_the_text_or_instead_of_it(place: Path) -> None:
@@ -207,28 +203,26 @@ def test_json_goes_to_a_file_beside_the_text_or_instead_of_it(place: Path) -> No
     assert not (place / "-").exists()
 
 
-def test_quiet_prints_nothing_and_writes_all_the_same(place: Path, inside: Callable[..., str]) -> None:
-    assert not inside(*TABLE, "--risk", "0.4", "--quiet", "--json", "out.json", "--sensitive", "out.csv")
+def test_quiet_prints_nothing_and_writes_all_the_same(place: Path, printed: Callable[..., str]) -> None:
+    before = [file.name for file in place.iterdir()]
+    assert not printed(*TABLE, "--risk", "0.4", "--quiet", "--json", "out.json", "--sensitive", "out.csv")
     assert (place / "out.json").stat().st_size
     assert (place / "out.csv").stat().st_size
-    assert {file.name for file in place.iterdir()} == {
-        *("runs.csv", "eval.csv", "model.json", "next.json", "run.toml"),
-        *("out.json", "out.csv"),
-    }
+    assert {file.name for file in place.iterdir()} == {*before, "out.json", "out.csv"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
-def test_files_written_are_as_readable_as_any_other(place: Path, inside: Callable[..., str]) -> None:
-    inside(*TABLE, "--risk", "0.4", "--json", "out.json")
+def test_files_written_are_as_readable_as_any_other(place: Path, printed: Callable[..., str]) -> None:
+    printed(*TABLE, "--risk", "0.4", "--json", "out.json")
     (place / "plain").touch()
     assert stat.S_IMODE((place / "out.json").stat().st_mode) == stat.S_IMODE((place / "plain").stat().st_mode)
 
 
-def test_a_result_written_over_a_link_goes_where_the_link_points(place: Path, inside: Callable[..., str]) -> None:
+def test_a_result_written_over_a_link_goes_where_the_link_points(place: Path, printed: Callable[..., str]) -> None:
     (place / "store").mkdir()
     (place / "store" / "kept.json").write_text("old", encoding="utf-8")
     (place / "out.json").symlink_to(place / "store" / "kept.json")
-    inside(*TABLE, "--risk", "0.4", "--json", "out.json", "--quiet")
+    printed(*TABLE, "--risk", "0.4", "--json", "out.json", "--quiet")
     assert (place / "out.json").is_symlink()
     assert json.loads((place / "store" / "kept.json").read_text(encoding="utf-8"))["risk"] == 0.4
 
@@ -246,10 +240,10 @@ def test_the_sensitive_distribution_is_written_as_csv_that_adds_up(place: Path) 
         assert lines.loc[(atom["row"], atom["wording"]), "cost"] == pytest.approx(atom["cost"], abs=1e-12)
 
 
-def test_other_columns_of_a_table_may_be_named(place: Path, inside: Callable[..., str]) -> None:
+def test_other_columns_of_a_table_may_be_named(place: Path, printed: Callable[..., str]) -> None:
     runs().rename(columns={"sample": "id", "loss": "harm", "cost": "edits"}).to_csv(place / "runs.csv", index=False)
     named = ("--sample-column", "id", "--loss-column", "harm", "--cost-column", "edits")
-    shown = inside(*TABLE, *named, "--risk", "0.4")
+    shown = printed(*TABLE, *named, "--risk", "0.4")
     assert shown.strip() == str(tp.profile_table(runs()).stability(0.4))
 
 
@@ -266,7 +260,7 @@ def test_uneven_columns_warn_in_a_sentence_and_a_scale_silences_it(place: Path) 
     succeed(*LINEAR, "--risk", "0.6", "--scale", "std", cwd=place)
 
 
-def test_help_lists_the_commands_and_gives_examples_that_work(place: Path, inside: Callable[..., str]) -> None:
+def test_help_lists_the_commands_and_gives_examples_that_work(place: Path, printed: Callable[..., str]) -> None:
     listed = succeed("--help", cwd=place)
     for command in ("demo", "evaluate"):
         assert f"\n    {command} " in listed
@@ -274,7 +268,7 @@ def test_help_lists_the_commands_and_gives_examples_that_work(place: Path, insid
     *examples, gated = [line.split()[1:] for line in shown.splitlines() if line.strip().startswith("tippingpoint evaluate")]
     assert len(examples) == 2
     for example in examples:
-        assert inside(*example).startswith("Stability")
+        assert printed(*example).startswith("Stability")
     assert run(*gated, cwd=place).returncode == 1, "this model is below the example's gate"
 
 

@@ -8,29 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from commands import Told, furnish, teller
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with data and models, and in it."""
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def tell(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    """The command there, in this process."""
-    return teller(capsys)
-
+from commands import Command
 
 COMMANDS = ["demo", "evaluate", "features", "compare", "curve", "report", "reproduce", "completion"]
 
 
 @pytest.fixture
-def script(place: Path, tell: Told) -> Path:
-    code, out, err = tell("completion", "bash")
+def script(place: Path, cli: Command) -> Path:
+    code, out, err = cli("completion", "bash")
     assert (code, err) == (0, "")
     (place / "complete.bash").write_text(out, encoding="utf-8")
     return place / "complete.bash"
@@ -40,8 +25,8 @@ def replies(script: Path, *words: str) -> list[str]:
     """What bash offers for the last of these words."""
     quoted = " ".join(f"'{word}'" for word in words)
     state = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}"
-    asked = f"source {script}; {state}; _tippingpoint; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)  # noqa: S607
+    line = f"source {script}; {state}; _tippingpoint; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)  # noqa: S607
     assert not done.stderr
     return done.stdout.split()
 
@@ -67,8 +52,8 @@ def test_bash_offers_commands_options_and_choices(words: tuple[str, ...], offere
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_know_every_command_and_option(shell: str, tell: Told) -> None:
-    code, out, _ = tell("completion", shell)
+def test_other_shells_know_every_command_and_option(shell: str, cli: Command) -> None:
+    code, out, _ = cli("completion", shell)
     assert code == 0
     for command in COMMANDS:
         assert command in out

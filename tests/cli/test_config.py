@@ -7,22 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Told, furnish, run, teller
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with data and models, and in it."""
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def tell(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    """The command there, in this process."""
-    return teller(capsys)
-
+from commands import Command, run
 
 ALL = """
 model = "model.json"
@@ -40,15 +25,15 @@ fail_below = 1e-9
 """
 
 
-def test_a_file_says_what_options_say(place: Path, tell: Told) -> None:
+def test_a_file_says_what_options_say(place: Path, cli: Command) -> None:
     (place / "all.toml").write_text(ALL, encoding="utf-8")
     options = (
         *("--model", "model.json", "--data", "eval.csv", "--target", "y", "--weight", "heft", "--loss", "logistic"),
         *("--risk", "1.1", "--mix", "0.3", "--divergence", "chi2", "--scale", "std", "--frozen", "dose", "--json", "-"),
         *("--fail-below", "1e-9"),
     )
-    configured = tell("evaluate", "--config", "all.toml")
-    assert configured == tell("evaluate", *options)
+    configured = cli("evaluate", "--config", "all.toml")
+    assert configured == cli("evaluate", *options)
     assert configured[0] == 0
     assert json.loads(configured[1])["divergence"] == "chi2"
 
@@ -72,47 +57,47 @@ def test_the_installed_command_reads_it_and_a_failing_gate_in_it_is_code_1(place
     ],
 )
 def test_the_command_line_takes_precedence(
-    written: str, options: tuple[str, ...], found: dict[str, object], place: Path, tell: Told
+    written: str, options: tuple[str, ...], found: dict[str, object], place: Path, cli: Command
 ) -> None:
     (place / "run.toml").write_text((place / "run.toml").read_text() + written, encoding="utf-8")
-    code, out, err = tell("evaluate", "--config", "run.toml", *options, "--json", "-")
+    code, out, err = cli("evaluate", "--config", "run.toml", *options, "--json", "-")
     assert (code, err) == (0, "")
     stored = json.loads(out)
     assert {name: stored[name] for name in found} == found
 
 
-def test_a_list_on_the_command_line_replaces_the_files(place: Path, tell: Told) -> None:
+def test_a_list_on_the_command_line_replaces_the_files(place: Path, cli: Command) -> None:
     (place / "run.toml").write_text((place / "run.toml").read_text() + 'frozen = ["age"]\n', encoding="utf-8")
-    only_dose = tell("evaluate", "--config", "run.toml", "--frozen", "dose", "--json", "-")
+    only_dose = cli("evaluate", "--config", "run.toml", "--frozen", "dose", "--json", "-")
     (place / "run.toml").write_text('model = "model.json"\ndata = "eval.csv"\ntarget = "y"\nrisk = 0.4\n', encoding="utf-8")
-    assert only_dose == tell("evaluate", "--config=run.toml", "--frozen=dose", "--json", "-")
+    assert only_dose == cli("evaluate", "--config=run.toml", "--frozen=dose", "--json", "-")
 
 
-def test_another_model_on_the_command_line_replaces_the_files(tell: Told) -> None:
-    replaced = tell("evaluate", "--config", "run.toml", "--model", "next.json")
+def test_another_model_on_the_command_line_replaces_the_files(cli: Command) -> None:
+    replaced = cli("evaluate", "--config", "run.toml", "--model", "next.json")
     assert replaced[0] == 0
-    assert replaced != tell("evaluate", "--config", "run.toml")
-    assert replaced == tell("evaluate", "--config", "run.toml", "--linear", "next.json")
+    assert replaced != cli("evaluate", "--config", "run.toml")
+    assert replaced == cli("evaluate", "--config", "run.toml", "--linear", "next.json")
 
 
-def test_thresholds_on_the_command_line_replace_the_one_of_the_file(tell: Told) -> None:
-    code, out, _ = tell("curve", "--config", "run.toml", "--risks", "0.3,0.5", "--json", "-")
+def test_thresholds_on_the_command_line_replace_the_one_of_the_file(cli: Command) -> None:
+    code, out, _ = cli("curve", "--config", "run.toml", "--risks", "0.3,0.5", "--json", "-")
     assert code == 0
     assert json.loads(out)["at"] == [0.3, 0.5]
 
 
-def test_models_and_a_space_may_be_tables_of_the_file(place: Path, tell: Told) -> None:
+def test_models_and_a_space_may_be_tables_of_the_file(place: Path, cli: Command) -> None:
     (place / "both.toml").write_text(
         'data = "eval.csv"\ntarget = "y"\nrisk = 0.4\n'
         '[model]\nnow = "model.json"\nlater = "next.json"\n[space]\nfrozen = ["dose"]\n',
         encoding="utf-8",
     )
-    configured = tell("compare", "--config", "both.toml", "--json", "-")
+    configured = cli("compare", "--config", "both.toml", "--json", "-")
     options = ("--data", "eval.csv", "--target", "y", "--risk", "0.4", "--frozen", "dose", "--json", "-")
-    assert configured == tell("compare", "--model", "now=model.json", "--model", "later=next.json", *options)
+    assert configured == cli("compare", "--model", "now=model.json", "--model", "later=next.json", *options)
     assert list(json.loads(configured[1])["results"]) == ["now", "later"]
     (place / "free.toml").write_text("", encoding="utf-8")
-    free = tell("compare", "--config", "both.toml", "--space", "free.toml", "--json", "-")
+    free = cli("compare", "--config", "both.toml", "--space", "free.toml", "--json", "-")
     assert free[0] == 0
     assert free != configured, "a space on the command line takes the place of the table"
 
@@ -130,17 +115,17 @@ def test_models_and_a_space_may_be_tables_of_the_file(place: Path, tell: Told) -
         ("scale = 'minmax'", ("--scale", "'minmax'")),
     ],
 )
-def test_a_file_that_makes_no_sense_is_a_sentence(text: str, parts: tuple[str, ...], place: Path, tell: Told) -> None:
+def test_a_file_that_makes_no_sense_is_a_sentence(text: str, parts: tuple[str, ...], place: Path, cli: Command) -> None:
     (place / "run.toml").write_text(text, encoding="utf-8")
-    code, out, err = tell("evaluate", "--config", "run.toml", "--model", "model.json", "--data", "eval.csv", "--target", "y")
+    code, out, err = cli("evaluate", "--config", "run.toml", "--model", "model.json", "--data", "eval.csv", "--target", "y")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     for part in parts:
         assert part in err
 
 
-def test_a_file_that_is_not_there_is_a_sentence(tell: Told) -> None:
-    assert tell("evaluate", "--config", "gone.toml") == (
+def test_a_file_that_is_not_there_is_a_sentence(cli: Command) -> None:
+    assert cli("evaluate", "--config", "gone.toml") == (
         2,
         "",
         "tippingpoint: gone.toml: No such file or directory; check the path.\n",

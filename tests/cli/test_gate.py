@@ -7,22 +7,7 @@ from pathlib import Path
 import pytest
 
 import tippingpoint as tp
-from commands import MODEL, NEXT, Told, furnish, patients, run, teller
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with data and models, and in it."""
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def tell(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    """The command there, in this process."""
-    return teller(capsys)
-
+from commands import MODEL, NEXT, Command, patients, run
 
 DATA = ("--data", "eval.csv", "--target", "y", "--risk", "0.4")
 SUBJECT = ("--model", "model.json", *DATA)
@@ -49,60 +34,60 @@ def test_the_installed_command_passes_fails_and_refuses_by_its_code(place: Path)
     assert "'little' is not a number" in refused.stderr
 
 
-def test_features_are_judged_by_the_most_sensitive(tell: Told) -> None:
+def test_features_are_judged_by_the_most_sensitive(cli: Command) -> None:
     data = patients()
     model = tp.LinearModel.of(MODEL["coef"], MODEL["intercept"], ["healthy", "ill"])
     ranked = tp.feature_stability(model, data[["age", "dose"]], data["y"], 0.4)
     first, second = (ranked[name].lower for name in ranked)
     between = f"{0.5 * (first + second)}"
-    code, _, err = tell("features", *SUBJECT, "--fail-below", between)
+    code, _, err = cli("features", *SUBJECT, "--fail-below", between)
     assert code == 1
     assert f"of the feature {next(iter(ranked))!r} is {first:.6g}" in err
-    assert tell("features", *SUBJECT, "--fail-below", f"{0.99 * first}", "--quiet") == (0, "", "")
+    assert cli("features", *SUBJECT, "--fail-below", f"{0.99 * first}", "--quiet") == (0, "", "")
 
 
-def test_of_compared_models_all_have_to_pass_or_the_one_that_is_named(tell: Told) -> None:
+def test_of_compared_models_all_have_to_pass_or_the_one_that_is_named(cli: Command) -> None:
     low, high = sorted([("now", value(MODEL)), ("next", value(NEXT))], key=lambda item: item[1])
     models = ("--model", "now=model.json", "--model", "next=next.json", *DATA, "--fail-below", f"{0.5 * (low[1] + high[1])}")
-    code, _, err = tell("compare", *models)
+    code, _, err = cli("compare", *models)
     assert code == 1
     assert f"of the model {low[0]!r}" in err
-    assert tell("compare", *models, "--gate-model", high[0])[0] == 0
-    assert tell("compare", *models, "--gate-model", low[0])[0] == 1
-    assert tell("compare", *models, "--gate-model", "other")[::2] == (
+    assert cli("compare", *models, "--gate-model", high[0])[0] == 0
+    assert cli("compare", *models, "--gate-model", low[0])[0] == 1
+    assert cli("compare", *models, "--gate-model", "other")[::2] == (
         2,
         "tippingpoint: --gate-model other is none of the models; they are now, next.\n",
     )
 
 
-def test_a_report_is_written_before_its_gate_fails(place: Path, tell: Told) -> None:
-    assert tell("report", *SUBJECT, "--fail-below", "1e9", "--report", "page.md")[0] == 1
+def test_a_report_is_written_before_its_gate_fails(place: Path, cli: Command) -> None:
+    assert cli("report", *SUBJECT, "--fail-below", "1e9", "--report", "page.md")[0] == 1
     assert (place / "page.md").exists()
 
 
-def test_what_nothing_certifies_fails_unless_its_value_is_judged(place: Path, tell: Told) -> None:
+def test_what_nothing_certifies_fails_unless_its_value_is_judged(place: Path, cli: Command) -> None:
     (place / "vendor.py").write_text(
         "def box():\n    return lambda rows: rows['age'] - 0.5 * rows['dose'] + 0.1\n", encoding="utf-8"
     )
     patients()[["age", "dose", "y"]].to_csv("eval.csv", index=False)
-    asked = ("evaluate", "--model", "vendor:box", *DATA, "--calls", "3000", "--fail-below", "1e-6")
-    code, _, err = tell(*asked)
+    words = ("evaluate", "--model", "vendor:box", *DATA, "--calls", "3000", "--fail-below", "1e-6")
+    code, _, err = cli(*words)
     assert code == 1
     assert err.startswith("gate: failed: nothing certifies the stability from below (found: ")
-    assert tell(*asked, "--on", "value", "--quiet") == (0, "", "")
+    assert cli(*words, "--on", "value", "--quiet") == (0, "", "")
 
 
-def test_a_threshold_that_provably_nothing_reaches_passes_in_a_sentence_of_its_own(tell: Told) -> None:
+def test_a_threshold_that_provably_nothing_reaches_passes_in_a_sentence_of_its_own(cli: Command) -> None:
     still = ("--theta1", "1", "--theta2", "inf", "--frozen", "age", "--frozen", "dose")
-    code, out, err = tell("evaluate", *SUBJECT, *still, "--fail-below", "1e9", "--json", "-")
+    code, out, err = cli("evaluate", *SUBJECT, *still, "--fail-below", "1e9", "--json", "-")
     assert tp.StabilityResult.from_json(out).status == "unreachable"
     assert code == 0
     assert err.startswith("gate: passed: out of reach: no allowed change of the data lifts the error rate to 40%, the largest")
     assert "inf" not in err
 
 
-def test_a_risk_that_is_there_already_fails(tell: Told) -> None:
-    code, _, err = tell("evaluate", *SUBJECT[:-1], "0.01", "--fail-below", "0.001")
+def test_a_risk_that_is_there_already_fails(cli: Command) -> None:
+    code, _, err = cli("evaluate", *SUBJECT[:-1], "0.01", "--fail-below", "0.001")
     assert (code, err) == (1, "gate: failed: the certified lower bound is 0, below 0.001.\n")
 
 
@@ -116,7 +101,7 @@ def test_a_risk_that_is_there_already_fails(tell: Told) -> None:
         (("--fail-below", "1", "--on", "upper"), "'upper'"),
     ],
 )
-def test_a_gate_that_makes_no_sense_is_refused_before_the_work(options: tuple[str, ...], part: str, tell: Told) -> None:
-    code, out, err = tell("evaluate", *SUBJECT, *options)
+def test_a_gate_that_makes_no_sense_is_refused_before_the_work(options: tuple[str, ...], part: str, cli: Command) -> None:
+    code, out, err = cli("evaluate", *SUBJECT, *options)
     assert (code, out) == (2, "")
     assert part in err

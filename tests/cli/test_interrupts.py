@@ -1,31 +1,29 @@
-"""Ctrl-C in the midst of the work, as a person presses it: what was found is told and marked, and no conclusion drawn."""
+"""Ctrl-C in the midst of the work, as a person presses it: what was found is printed and marked, and no conclusion drawn."""
 
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
-import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 import tippingpoint as tp
-from commands import COMMAND, furnish, patients
+from commands import COMMAND, Output, interrupted
 
 VENDOR = """
 import time
 
-FAR, PAUSE = 4000, 0.1
+ROWS, PAUSE = 4000, 0.1
 
-def slow(far=FAR, pause=PAUSE):
-    asked = 0
+def slow(rows_before=ROWS, pause=PAUSE):
+    count = 0
     def score(rows):
-        nonlocal asked
-        asked += len(rows)
-        if asked > far:
-            if asked - len(rows) <= far:
+        nonlocal count
+        count += len(rows)
+        if count > rows_before:
+            if count - len(rows) <= rows_before:
                 print("far enough", flush=True)
             time.sleep(pause)
         return rows['age'] - 0.5 * rows['dose']
@@ -35,11 +33,11 @@ def later():
     return slow(6400, 2.0)
 
 def deaf():
-    asked = 0
+    count = 0
     def score(rows):
-        nonlocal asked
-        asked += len(rows)
-        if asked > FAR > asked - len(rows):
+        nonlocal count
+        count += len(rows)
+        if count > ROWS > count - len(rows):
             print("far enough", flush=True)
             try:
                 time.sleep(20)
@@ -49,11 +47,11 @@ def deaf():
     return score
 
 def failing():
-    asked = 0
+    count = 0
     def score(rows):
-        nonlocal asked
-        asked += len(rows)
-        if asked > FAR:
+        nonlocal count
+        count += len(rows)
+        if count > ROWS:
             raise RuntimeError("quota")
         return rows['age'] - 0.5 * rows['dose']
     return score
@@ -63,41 +61,15 @@ def failing():
 LONG = ("--data", "few.csv", "--target", "y", "--risk", "0.45", "--output", "score", "--calls", "1000000")
 
 
-class Ended(NamedTuple):
-    """How a command ended: its code, what it printed, and what it complained of."""
-
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    furnish(tmp_path)
-    (tmp_path / "vendor.py").write_text(VENDOR, encoding="utf-8")
-    patients()[["age", "dose", "y"]].to_csv(tmp_path / "few.csv", index=False)
-    return tmp_path
+def place(place: Path) -> Path:
+    (place / "vendor.py").write_text(VENDOR, encoding="utf-8")
+    return place
 
 
-def interrupted(place: Path, *words: str, times: int = 1) -> Ended:
+def midway(place: Path, *words: str, times: int = 1) -> Output:
     """A command that is interrupted once its model says that it is under way."""
-    child = subprocess.Popen(
-        [str(COMMAND), *words], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
-    )
-    assert child.stderr is not None
-    said = []
-    for line in child.stderr:
-        said.append(line)
-        if "far enough" in line:
-            break
-    else:
-        pytest.fail(f"the command ended before: {child.communicate()[0]}{''.join(said)}")
-    time.sleep(0.3)
-    for _ in range(times):
-        child.send_signal(signal.SIGINT)
-        time.sleep(0.05)
-    out, err = child.communicate(timeout=120)
-    return Ended(child.returncode, out, err)
+    return interrupted(str(COMMAND), *words, cwd=place, ready=lambda line: "far enough" in line, wait=0.3, times=times)
 
 
 def stored(path: Path) -> Any:
@@ -106,7 +78,7 @@ def stored(path: Path) -> Any:
 
 def test_a_gate_never_passes_an_interrupted_search_and_what_it_found_is_kept(place: Path) -> None:
     gate = ("--fail-below", "1e-9", "--on", "value")
-    ended = interrupted(place, "evaluate", "--model", "vendor:slow", *LONG, *gate, "--json", "out.json", "--sensitive", "q.csv")
+    ended = midway(place, "evaluate", "--model", "vendor:slow", *LONG, *gate, "--json", "out.json", "--sensitive", "q.csv")
     assert ended.code == 130
     assert ended.err == ("gate: not passed: interrupted, so not all that it judges is known.\ntippingpoint: interrupted.\n")
     result = tp.StabilityResult.from_json((place / "out.json").read_text(encoding="utf-8"))
@@ -118,7 +90,7 @@ def test_a_gate_never_passes_an_interrupted_search_and_what_it_found_is_kept(pla
 
 
 def test_an_interrupted_report_ends_with_what_it_has(place: Path) -> None:
-    ended = interrupted(place, "report", "--model", "vendor:slow", *LONG, "--report", "r.json", "--json", "out.json")
+    ended = midway(place, "report", "--model", "vendor:slow", *LONG, "--report", "r.json", "--json", "out.json")
     assert ended.code == 130
     assert ended.err.endswith("tippingpoint: interrupted.\n")
     report = stored(place / "r.json")
@@ -130,7 +102,7 @@ def test_an_interrupted_report_ends_with_what_it_has(place: Path) -> None:
 def test_a_report_that_is_interrupted_at_its_features_keeps_its_result(place: Path) -> None:
     # The whole search takes some thousand calls here; the one of the features then meets the slow part.
     words = ("--data", "few.csv", "--target", "y", "--risk", "0.45", "--output", "score", "--calls", "6000")
-    ended = interrupted(place, "report", "--model", "vendor:later", *words, "--report", "r.json", "--fail-below", "1e-9")
+    ended = midway(place, "report", "--model", "vendor:later", *words, "--report", "r.json", "--fail-below", "1e-9")
     assert ended.code == 130
     assert "gate: not passed" in ended.err
     report = stored(place / "r.json")
@@ -139,7 +111,7 @@ def test_a_report_that_is_interrupted_at_its_features_keeps_its_result(place: Pa
 
 
 def test_an_interrupted_ranking_stops_at_the_feature_that_it_is_at(place: Path) -> None:
-    ended = interrupted(place, "features", "--model", "vendor:slow", *LONG, "--fail-below", "1e-9", "--json", "out.json")
+    ended = midway(place, "features", "--model", "vendor:slow", *LONG, "--fail-below", "1e-9", "--json", "out.json")
     assert ended.code == 130
     assert "gate: not passed" in ended.err
     ranking = stored(place / "out.json")
@@ -150,15 +122,15 @@ def test_an_interrupted_ranking_stops_at_the_feature_that_it_is_at(place: Path) 
 
 def test_a_comparison_with_an_interrupted_search_is_undecided(place: Path) -> None:
     models = ("--model", "now=model.json", "--model", "next=vendor:slow")
-    ended = interrupted(place, "compare", *models, *LONG, "--json", "out.json", "--report", "r.md")
+    ended = midway(place, "compare", *models, *LONG, "--json", "out.json", "--report", "r.md")
     assert ended.code == 130
-    told = stored(place / "out.json")
-    assert (told["interrupted"], told["results"]["now"]["interrupted"], told["results"]["next"]["interrupted"]) == (
+    found = stored(place / "out.json")
+    assert (found["interrupted"], found["results"]["now"]["interrupted"], found["results"]["next"]["interrupted"]) == (
         True,
         False,
         True,
     )
-    (verdict,) = told["verdicts"]
+    (verdict,) = found["verdicts"]
     assert not verdict["decided"]
     assert "the search of 'next' did not end" in verdict["sentence"]
     assert verdict["sentence"] in ended.out
@@ -167,7 +139,7 @@ def test_a_comparison_with_an_interrupted_search_is_undecided(place: Path) -> No
 
 def test_a_comparison_that_is_interrupted_at_its_first_model_asks_no_other(place: Path) -> None:
     models = ("--model", "now=vendor:slow", "--model", "next=model.json")
-    ended = interrupted(place, "compare", *models, *LONG, "--json", "out.json", "--fail-below", "1e-9", "--gate-model", "next")
+    ended = midway(place, "compare", *models, *LONG, "--json", "out.json", "--fail-below", "1e-9", "--gate-model", "next")
     assert ended.code == 130
     assert "gate: not passed" in ended.err
     assert list(stored(place / "out.json")["results"]) == ["now"]
@@ -175,16 +147,16 @@ def test_a_comparison_that_is_interrupted_at_its_first_model_asks_no_other(place
 
 def test_an_interrupted_curve_is_marked_everywhere(place: Path) -> None:
     words = [word for word in LONG if word not in ("--risk", "0.45")]
-    ended = interrupted(place, "curve", "--model", "vendor:slow", *words, "--risks", "0.4,0.45", "--json", "out.json")
+    ended = midway(place, "curve", "--model", "vendor:slow", *words, "--risks", "0.4,0.45", "--json", "out.json")
     assert ended.code == 130
-    told = stored(place / "out.json")
-    assert told["interrupted"] is True
-    assert all(each["interrupted"] for each in told["results"])
+    found = stored(place / "out.json")
+    assert found["interrupted"] is True
+    assert all(each["interrupted"] for each in found["results"])
     assert "Interrupted" in ended.out
 
 
 def test_a_second_interrupt_ends_at_once_and_writes_nothing(place: Path) -> None:
-    ended = interrupted(place, "report", "--model", "vendor:slow", *LONG, "--report", "r.html", "--json", "out.json", times=2)
+    ended = midway(place, "report", "--model", "vendor:slow", *LONG, "--report", "r.html", "--json", "out.json", times=2)
     assert (ended.code, ended.out) == (130, "")
     assert ended.err == "tippingpoint: interrupted.\n"
     assert not (place / "r.html").exists()
@@ -193,7 +165,7 @@ def test_a_second_interrupt_ends_at_once_and_writes_nothing(place: Path) -> None
 
 def test_an_interrupt_that_the_model_swallows_passes_no_gate_either(place: Path) -> None:
     words = (*LONG[:-1], "12000", "--fail-below", "1e-9", "--on", "value", "--json", "out.json")
-    ended = interrupted(place, "evaluate", "--model", "vendor:deaf", *words)
+    ended = midway(place, "evaluate", "--model", "vendor:deaf", *words)
     assert ended.code == 130
     assert "gate: passed" not in ended.err
     assert "gate: not passed" in ended.err

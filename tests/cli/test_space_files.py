@@ -11,24 +11,9 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from commands import Told, furnish, teller
+from commands import Command
 
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with data and models, and in it."""
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def tell(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    """The command there, in this process."""
-    return teller(capsys)
-
-
-ASKED = ("evaluate", "--model", "scorer:built", "--data", "people.csv", "--target", "repaid", "--risk", "0.4", "--scale", "std")
+WORDS = ("evaluate", "--model", "scorer:built", "--data", "people.csv", "--target", "repaid", "--risk", "0.4", "--scale", "std")
 
 FACTORY = """
 import pandas as pd
@@ -100,15 +85,15 @@ SPACES: dict[str, tuple[str, dict[str, Any], bool]] = {
 
 
 @pytest.mark.parametrize("name", SPACES)
-def test_a_file_means_what_a_space_means(name: str, place: Path, people: pd.DataFrame, tell: Told) -> None:
-    text, said, infer = SPACES[name]
+def test_a_file_means_what_a_space_means(name: str, place: Path, people: pd.DataFrame, cli: Command) -> None:
+    text, settings, infer = SPACES[name]
     (place / "space.toml").write_text(text, encoding="utf-8")
-    code, out, err = tell(*ASKED, "--space", "space.toml", "--json", "-")
+    code, out, err = cli(*WORDS, "--space", "space.toml", "--json", "-")
     assert (code, err) == (0, "")
     x = people.drop(columns="repaid")
     names: dict[str, Any] = {}
     exec(FACTORY, names)  # noqa: S102  # our own
-    space = tp.Space.infer(x, **said) if infer else tp.Space(**said)
+    space = tp.Space.infer(x, **settings) if infer else tp.Space(**settings)
     expected = tp.stability(names["built"](), x, people["repaid"], 0.4, scale="std", space=space)
     told = tp.StabilityResult.from_json(out)
     assert told.to_dict() == expected.to_dict()
@@ -116,9 +101,9 @@ def test_a_file_means_what_a_space_means(name: str, place: Path, people: pd.Data
     assert told.value != free.value, "the space has an effect, so the test above can fail"
 
 
-def test_groups_of_a_space_are_ranked_and_frozen_options_add_to_it(place: Path, people: pd.DataFrame, tell: Told) -> None:
+def test_groups_of_a_space_are_ranked_and_frozen_options_add_to_it(place: Path, people: pd.DataFrame, cli: Command) -> None:
     (place / "space.toml").write_text('frozen = ["job"]\n[groups]\nmoney = ["income", "age"]', encoding="utf-8")
-    code, out, _ = tell("features", *ASKED[1:], "--space", "space.toml", "--frozen", "floor", "--json", "-")
+    code, out, _ = cli("features", *WORDS[1:], "--space", "space.toml", "--frozen", "floor", "--json", "-")
     assert code == 0
     assert {each["feature"] for each in json.loads(out)["features"]} == {"age", "income", "money"}
 
@@ -137,10 +122,10 @@ def test_groups_of_a_space_are_ranked_and_frozen_options_add_to_it(place: Path, 
     ],
 )
 def test_a_space_that_makes_no_sense_is_a_sentence(
-    text: str, parts: tuple[str, ...], place: Path, people: pd.DataFrame, tell: Told
+    text: str, parts: tuple[str, ...], place: Path, people: pd.DataFrame, cli: Command
 ) -> None:
     (place / "space.toml").write_text(text, encoding="utf-8")
-    code, out, err = tell(*ASKED, "--space", "space.toml")
+    code, out, err = cli(*WORDS, "--space", "space.toml")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     for part in parts:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tippingpoint.oracles.table import TableOracle
 
 from problems import INF, answer, linear, table
 from tippingpoint.core import dual
@@ -19,7 +20,6 @@ from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import check_sound, sensitive_distribution
 from tippingpoint.core.units import InUnits, Units, shifted, units_of
 from tippingpoint.errors import InputError, NumericalError
-from tippingpoint.core.atoms import TableOracle
 
 N = 12
 BASE = np.full(N, 1.0 / N)

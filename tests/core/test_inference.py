@@ -10,11 +10,12 @@ import pytest
 from problems import INF, answer, linear
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
-from tippingpoint.core.inference import bootstrap, influence, normal_margin, standard_error
+from tippingpoint.core.inference import influence, normal_margin, resampled, standard_error
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import loss_named
+from tippingpoint.results.bootstrap import Bootstrap
 from tippingpoint.space import Space
 
 SETTINGS: list[tuple[float, float, Divergence]] = [
@@ -58,7 +59,8 @@ def test_standard_error_agrees_with_the_bootstrap(setting: tuple[float, float, D
         weights = np.maximum(weights, 1e-300)
         return answer(oracle, risk, theta1, theta2, divergence, weights / weights.sum()).value
 
-    assert bootstrap(again, base, again(base), replicates=300, seed=0).standard_error == pytest.approx(error, rel=0.15)
+    drawn = Bootstrap(resampled(again, base, replicates=300, seed=0), again(base))
+    assert drawn.standard_error == pytest.approx(error, rel=0.15)
 
 
 def test_equal_weights_give_the_textbook_standard_error() -> None:

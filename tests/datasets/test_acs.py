@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import tippingpoint as tp
+from real_data import real_data
 
 INCOME = "acs2018_income_ca.csv.gz"
 NUMBERS = ["AGEP", "WKHP", "SCHL"]
@@ -26,13 +25,10 @@ SPACE = tp.Space(kind=dict.fromkeys(NUMBERS, "integer"), price=dict.fromkeys(CAT
 
 def people() -> tuple[Any, Any, Any, Any]:
     """600 Californians to train on, and 400 others."""
-    for place in (os.environ.get("TIPPINGPOINT_DATA"), Path(__file__).parents[3] / "shared" / "data"):
-        if place and (Path(place) / "acs" / INCOME).is_file():
-            table = pd.read_csv(Path(place) / "acs" / INCOME)
-            rows = np.random.default_rng(0).permutation(len(table))[:1000]
-            x, y = table[NUMBERS + CATEGORIES].iloc[rows], table["LABEL"].iloc[rows]
-            return x[:600], x[600:], y[:600], y[600:]
-    pytest.skip("the ACS files are not here: set TIPPINGPOINT_DATA")
+    table = pd.read_csv(real_data("acs/" + INCOME) / "acs" / INCOME)
+    rows = np.random.default_rng(0).permutation(len(table))[:1000]
+    x, y = table[NUMBERS + CATEGORIES].iloc[rows], table["LABEL"].iloc[rows]
+    return x[:600], x[600:], y[:600], y[600:]
 
 
 def pipelines() -> dict[str, Any]:

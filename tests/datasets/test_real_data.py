@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
+from real_data import real_data
 from tippingpoint.datasets import census
 
 FOURTEEN = "acs2018_pums_14_small_states.csv.gz"
@@ -19,10 +19,7 @@ LOADERS: dict[str, Callable[..., tp.datasets.Task]] = {"income": tp.datasets.acs
 
 
 def data_directory() -> Path:
-    for place in (os.environ.get("TIPPINGPOINT_DATA"), Path(__file__).parents[3] / "shared" / "data"):
-        if place and (Path(place) / "acs").is_dir() and (Path(place) / "covid").is_dir():
-            return Path(place)
-    pytest.skip("the real data are not here: set TIPPINGPOINT_DATA")
+    return real_data("acs", "covid")
 
 
 def test_income_of_california() -> None:

@@ -44,10 +44,10 @@ class Still:
         self.losses = np.array(losses)
 
     def respond(self, price: float) -> Response:
-        return Response.none(len(self.losses))
+        return Response.staying(len(self.losses))
 
     def peak(self) -> Response:
-        return Response.none(len(self.losses))
+        return Response.staying(len(self.losses))
 
     def escape(self, lift: float) -> Response:
         raise NotImplementedError

@@ -7,9 +7,7 @@ import io
 import re
 from pathlib import Path
 
-import pytest
-
-from tippingpoint.cli import main
+from commands import Command
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -38,10 +36,11 @@ def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> No
     assert printed[7].startswith("Stability"), "the table too"
 
 
-def test_the_result_shown_is_the_demos(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--no-report"]) == 0
+def test_the_result_shown_is_the_demos(cli: Command) -> None:
+    code, out, _ = cli("demo", "--no-report")
+    assert code == 0
     shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)[0]
-    assert shown.splitlines()[0] in capsys.readouterr().out
+    assert shown.splitlines()[0] in out
 
 
 def test_the_two_commands_at_the_top_exist() -> None:

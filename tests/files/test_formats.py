@@ -11,20 +11,15 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from commands import Told, run, teller
-from workshop import Workshop, workshop_in
-
-
-@pytest.fixture(scope="module")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return workshop_in(tmp_path_factory.getbasetemp())
+from commands import Command, run
+from workshop import Workshop
 
 
 @pytest.fixture
-def tell(workshop: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
-    """The command where the files are, in this process."""
+def place(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands run where the files are."""
     monkeypatch.chdir(workshop.home)
-    return teller(capsys)
+    return workshop.home
 
 
 CALLS = 5000
@@ -42,18 +37,18 @@ CASES: dict[str, tuple[str, str, tuple[str, ...], float]] = {
     "LightGBM, text": ("light", "light.txt", (*LABELS, *SEARCHED), 1e-9),
     "a pickle": ("forest", "forest.pkl", ("--trust-pickle", *SEARCHED), 1e-12),
     "a compressed pickle": ("forest", "forest.joblib", ("--trust", *SEARCHED), 1e-12),
-    "ONNX, probabilities": ("asked", "matrix.onnx", SEARCHED, 1e-3),
-    "ONNX, a map of probabilities": ("asked", "zipped.onnx", SEARCHED, 1e-3),
-    "ONNX, one input a column": ("asked", "columns.onnx", SEARCHED, 1e-3),
-    "ONNX, other labels": ("asked", "matrix.onnx", (*LABELS, *SEARCHED), 1e-3),
-    "ONNX, trusted to run in this process": ("asked", "matrix.onnx", ("--trust", *SEARCHED), 1e-3),
+    "ONNX, probabilities": ("function", "matrix.onnx", SEARCHED, 1e-3),
+    "ONNX, a map of probabilities": ("function", "zipped.onnx", SEARCHED, 1e-3),
+    "ONNX, one input a column": ("function", "columns.onnx", SEARCHED, 1e-3),
+    "ONNX, other labels": ("function", "matrix.onnx", (*LABELS, *SEARCHED), 1e-3),
+    "ONNX, trusted to run in this process": ("function", "matrix.onnx", ("--trust", *SEARCHED), 1e-3),
 }
 """Which model, its file, the options, and how near the numbers have to be: a graph computes in float32."""
 
 
 def original(workshop: Workshop, name: str, **settings: Any) -> tp.StabilityResult:
     model, y = workshop.models.get(name), workshop.y
-    if name == "asked":
+    if name == "function":
         linear = workshop.models["linear"]
         return tp.stability(linear.predict_proba, workshop.x, y, 0.6, **settings)
     if name == "boosted":
@@ -62,33 +57,33 @@ def original(workshop: Workshop, name: str, **settings: Any) -> tp.StabilityResu
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_file_has_the_stability_of_what_was_saved(name: str, workshop: Workshop, tell: Told) -> None:
+def test_a_file_has_the_stability_of_what_was_saved(name: str, workshop: Workshop, cli: Command) -> None:
     model, path, options, tolerance = CASES[name]
-    code, out, err = tell(
+    code, out, err = cli(
         "evaluate", "--model", path, "--data", "eval.csv", "--target", "y", "--risk", "0.6", *options, "--json", "-"
     )
     assert (code, err) == (0, "")
-    told = tp.StabilityResult.from_json(out)
+    result = tp.StabilityResult.from_json(out)
     expected = original(workshop, model, **({"calls": CALLS} if "--calls" in options else {}))
-    assert told.current_risk == pytest.approx(expected.current_risk, abs=1e-12)
-    assert told.value == pytest.approx(expected.value, rel=tolerance)
-    assert told.exact == expected.exact
-    assert 0.0 < told.value < np.inf
+    assert result.current_risk == pytest.approx(expected.current_risk, abs=1e-12)
+    assert result.value == pytest.approx(expected.value, rel=tolerance)
+    assert result.exact == expected.exact
+    assert 0.0 < result.value < np.inf
 
 
 @pytest.mark.parametrize(
     ("model", "path"),
     [("boosted-amount", "boosted-amount.ubj"), ("light-amount", "light-amount.txt"), ("regression", "regression.onnx")],
 )
-def test_a_regressor_is_judged_by_squares_without_being_told(model: str, path: str, workshop: Workshop, tell: Told) -> None:
-    asked = ("--data", "amounts.csv", "--target", "y", "--risk", "4", *SEARCHED, "--json", "-")
-    code, out, err = tell("evaluate", "--model", path, *asked)
+def test_a_regressor_is_judged_by_squares_without_being_told(model: str, path: str, workshop: Workshop, cli: Command) -> None:
+    question = ("--data", "amounts.csv", "--target", "y", "--risk", "4", *SEARCHED, "--json", "-")
+    code, out, err = cli("evaluate", "--model", path, *question)
     assert (code, err) == (0, "")
     kept = workshop.models[model]
     expected = tp.stability(kept.predict, workshop.x, workshop.amount, 4.0, loss="squared", calls=CALLS)
-    told = tp.StabilityResult.from_json(out)
-    assert told.loss == "squared"
-    assert told.value == pytest.approx(expected.value, rel=1e-3)
+    result = tp.StabilityResult.from_json(out)
+    assert result.loss == "squared"
+    assert result.value == pytest.approx(expected.value, rel=1e-3)
 
 
 def test_the_installed_command_evaluates_a_skops_file(workshop: Workshop) -> None:
@@ -111,18 +106,18 @@ def test_python_loads_them_too(workshop: Workshop) -> None:
     np.testing.assert_array_equal(boosted.predict_proba(x), workshop.models["boosted"].predict_proba(x))
 
 
-def test_files_that_number_their_classes_fit_data_that_do(workshop: Workshop, tell: Told) -> None:
+def test_files_that_number_their_classes_fit_data_that_do(workshop: Workshop, cli: Command) -> None:
     for path in ("boosted.json", "light.txt"):
-        asked = ("--target", "y", "--risk", "0.6", *SEARCHED, "--json", "-")
-        named = tell("evaluate", "--model", path, "--data", "eval.csv", *LABELS, *asked)
-        numbered = tell("evaluate", "--model", path, "--data", "numbered.csv", *asked)
+        question = ("--target", "y", "--risk", "0.6", *SEARCHED, "--json", "-")
+        named = cli("evaluate", "--model", path, "--data", "eval.csv", *LABELS, *question)
+        numbered = cli("evaluate", "--model", path, "--data", "numbered.csv", *question)
         assert (named[0], numbered[0]) == (0, 0)
         assert json.loads(named[1])["value"] == json.loads(numbered[1])["value"]
 
 
-def test_models_of_several_formats_are_compared(workshop: Workshop, tell: Told) -> None:
+def test_models_of_several_formats_are_compared(workshop: Workshop, cli: Command) -> None:
     models = ("--model", "linear.skops", "--model", "tree=boosted.json", "--model", "light=light.txt")
-    code, out, err = tell(
+    code, out, err = cli(
         "compare", *models, "--data", "eval.csv", "--target", "y", "--risk", "0.6", *LABELS, *SEARCHED, "--json", "-"
     )
     assert (code, err) == (0, "")
@@ -187,10 +182,10 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_does_not_fit_is_a_sentence(name: str, workshop: Workshop, tell: Told) -> None:
+def test_what_does_not_fit_is_a_sentence(name: str, workshop: Workshop, cli: Command) -> None:
     (path, data, *options), parts = BAD[name]
     pd.read_csv("eval.csv").drop(columns="c").to_csv("few.csv", index=False)
-    code, out, err = tell("evaluate", "--model", path, "--data", data, "--target", "y", "--risk", "0.6", *options)
+    code, out, err = cli("evaluate", "--model", path, "--data", data, "--target", "y", "--risk", "0.6", *options)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     for part in parts:
@@ -205,22 +200,22 @@ def test_a_pickle_that_cannot_be_unpickled_says_why(tmp_path: Path) -> None:
         tp.load_model(tmp_path / "gone.pkl", trust_pickle=True)
 
 
-def test_help_says_what_trusting_a_pickle_risks(tell: Told) -> None:
-    shown = " ".join(tell("evaluate", "--help")[1].split())
+def test_help_says_what_trusting_a_pickle_risks(cli: Command) -> None:
+    shown = " ".join(cli("evaluate", "--help")[1].split())
     assert "loading it runs whatever code its author put into it" in shown
 
 
-def test_of_several_files_one_that_needs_a_trusted_type_is_enough(workshop: Workshop, tell: Told) -> None:
+def test_of_several_files_one_that_needs_a_trusted_type_is_enough(workshop: Workshop, cli: Command) -> None:
     models = ("--model", "plain=linear.skops", "--model", "trees=forest.skops", "--data", "eval.csv", "--target", "y")
-    asked = ("--risk", "0.6", *SEARCHED, "--quiet")
-    assert tell("compare", *models, *asked, *TREE)[0] == 0
-    code, _, err = tell("compare", *models, *asked, "--trust", "sklearn.tree._tree.Tree,os.system")
+    question = ("--risk", "0.6", *SEARCHED, "--quiet")
+    assert cli("compare", *models, *question, *TREE)[0] == 0
+    code, _, err = cli("compare", *models, *question, "--trust", "sklearn.tree._tree.Tree,os.system")
     assert code == 2
     assert "'os.system', which none of the models needs" in err
 
 
-def test_a_report_of_a_linear_model_beside_a_forest_takes_the_calls_of_the_forest(workshop: Workshop, tell: Told) -> None:
+def test_a_report_of_a_linear_model_beside_a_forest_takes_the_calls_of_the_forest(workshop: Workshop, cli: Command) -> None:
     models = ("--model", "plain=linear.skops", "--model", "trees=forest.skops", "--data", "eval.csv", "--target", "y", *TREE)
-    code, _, err = tell("report", *models, "--risk", "0.6", *SEARCHED, "--report", "both.md", "--quiet")
+    code, _, err = cli("report", *models, "--risk", "0.6", *SEARCHED, "--report", "both.md", "--quiet")
     assert (code, err) == (0, "")
     assert "trees" in (workshop.home / "both.md").read_text(encoding="utf-8")

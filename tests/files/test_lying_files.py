@@ -11,19 +11,7 @@ import numpy as np
 import pytest
 
 import tippingpoint as tp
-from workshop import Workshop, workshop_in
-
-
-@pytest.fixture(scope="module")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return workshop_in(tmp_path_factory.getbasetemp())
-
-
-class Bomb:
-    """Says so where it is unpickled."""
-
-    def __reduce__(self) -> tuple[object, tuple[str, str]]:
-        return Path.write_text, (Path("exploded"), "")  # type: ignore[return-value]  # a place to see it
+from workshop import Bomb, Workshop
 
 
 @pytest.fixture
@@ -36,9 +24,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("trust", [False, True])
 def test_a_pickle_under_another_name_is_refused_and_never_runs(name: str, trust: bool, place: Path) -> None:  # noqa: FBT001
     (place / name).write_bytes(pickle.dumps(Bomb()))
-    with pytest.raises(tp.InputError, match=rf"{name} ends in .*but holds a pickle|has no effect") as told:
+    with pytest.raises(tp.InputError, match=rf"{name} ends in .*but holds a pickle|has no effect") as caught:
         tp.load_model(name, trust_pickle=trust)
-    assert str(told.value).endswith(".")
+    assert str(caught.value).endswith(".")
     assert not (place / "exploded").exists()
 
 
@@ -77,9 +65,9 @@ def test_a_model_under_the_name_of_another_is_refused(
 def test_a_file_that_is_cut_off_says_so(original: str, share: float, place: Path, workshop: Workshop) -> None:
     whole = (workshop.home / original).read_bytes()
     (place / original).write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(tp.InputError, match=rf"{original}.*(cut off|cut-off).*") as told:
+    with pytest.raises(tp.InputError, match=rf"{original}.*(cut off|cut-off).*") as caught:
         tp.load_model(original)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("original", ["boosted.json", "boosted.ubj", "matrix.onnx", "light.txt", "linear.skops"])
@@ -102,9 +90,9 @@ OTHERS = {
 def test_what_is_no_model_is_told_by_what_it_is(name: str, place: Path) -> None:
     content, part = OTHERS[name]
     (place / "model").write_bytes(content)
-    with pytest.raises(tp.InputError, match=part) as told:
+    with pytest.raises(tp.InputError, match=part) as caught:
         tp.load_model("model")
-    assert "a skops file" in str(told.value)
+    assert "a skops file" in str(caught.value)
 
 
 @pytest.mark.parametrize(

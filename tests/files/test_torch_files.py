@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import zipfile
 from collections.abc import Callable
@@ -16,14 +15,8 @@ import torch
 from torch import nn
 
 import tippingpoint as tp
-from commands import Told, teller
-from workshop import Workshop, workshop_in
-
-
-@pytest.fixture(scope="module")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return workshop_in(tmp_path_factory.getbasetemp())
-
+from commands import Command
+from workshop import Bomb, Workshop
 
 FACTORY = """
 from torch import nn
@@ -81,47 +74,42 @@ def exported(module: nn.Module, path: Path, **settings: Any) -> bytes:
     return path.read_bytes()
 
 
-ASKED = ("--data", "eval.csv", "--target", "y", "--risk", "0.7", "--json", "-")
+QUESTION = ("--data", "eval.csv", "--target", "y", "--risk", "0.7", "--json", "-")
 
 
-def test_a_program_has_the_stability_of_its_module(place: Path, net: nn.Module, workshop: Workshop, tell_here: Told) -> None:
-    code, out, err = tell_here("evaluate", "--model", "net.pt2", "--trust", "--classes", "no,yes", *ASKED)
+def test_a_program_has_the_stability_of_its_module(place: Path, net: nn.Module, workshop: Workshop, cli: Command) -> None:
+    code, out, err = cli("evaluate", "--model", "net.pt2", "--trust", "--classes", "no,yes", *QUESTION)
     assert (code, err) == (0, "")
-    told = tp.StabilityResult.from_json(out)
+    result = tp.StabilityResult.from_json(out)
     expected = tp.stability(net, workshop.x, workshop.y, 0.7)
-    assert told.current_risk == pytest.approx(expected.current_risk)
-    assert expected.lower <= told.value * (1.0 + 1e-6)
-    assert told.value == pytest.approx(expected.value, rel=0.02)
+    assert result.current_risk == pytest.approx(expected.current_risk)
+    assert expected.lower <= result.value * (1.0 + 1e-6)
+    assert result.value == pytest.approx(expected.value, rel=0.02)
 
 
-def test_the_labels_of_a_program_are_in_the_order_that_is_said(place: Path, tell_here: Told) -> None:
-    backwards = tell_here("evaluate", "--model", "net.pt2", "--trust", "--classes", "yes,no", *ASKED)[1]
-    forwards = tell_here("evaluate", "--model", "net.pt2", "--trust", *ASKED)[1]
+def test_the_labels_of_a_program_are_in_the_order_that_is_said(place: Path, cli: Command) -> None:
+    backwards = cli("evaluate", "--model", "net.pt2", "--trust", "--classes", "yes,no", *QUESTION)[1]
+    forwards = cli("evaluate", "--model", "net.pt2", "--trust", *QUESTION)[1]
     assert json.loads(backwards)["current_risk"] == pytest.approx(1.0 - json.loads(forwards)["current_risk"])
 
 
 def test_a_factory_with_weights_is_the_module_in_eval_mode(
-    place: Path, net: nn.Module, workshop: Workshop, tell_here: Told
+    place: Path, net: nn.Module, workshop: Workshop, cli: Command
 ) -> None:
     searched = ("--method", "exact", "--seed", "3", "--certify", "none")
-    code, out, err = tell_here("evaluate", "--model", "factory:net", "--state", "net.pt", *ASKED, *searched)
+    code, out, err = cli("evaluate", "--model", "factory:net", "--state", "net.pt", *QUESTION, *searched)
     assert (code, err) == (0, "")
     expected = tp.stability(net, workshop.x, workshop.y, 0.7, method="exact", seed=3, certify="none")
     assert tp.StabilityResult.from_json(out).value == expected.value
 
 
-def test_states_of_compared_factories_are_named(place: Path, net: nn.Module, workshop: Workshop, tell_here: Told) -> None:
+def test_states_of_compared_factories_are_named(place: Path, net: nn.Module, workshop: Workshop, cli: Command) -> None:
     torch.save({name: -value if name.startswith("3") else value for name, value in net.state_dict().items()}, "other.pt")
     models = ("--model", "one=factory:net", "--model", "two=factory:net", "--state", "one=net.pt", "--state", "two=other.pt")
-    code, out, err = tell_here("compare", *models, *ASKED, "--certify", "none")
+    code, out, err = cli("compare", *models, *QUESTION, "--certify", "none")
     assert (code, err) == (0, "")
     risks = [result["current_risk"] for result in json.loads(out)["results"].values()]
     assert risks[0] == pytest.approx(1.0 - risks[1])
-
-
-@pytest.fixture
-def tell_here(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    return teller(capsys)
 
 
 BAD = {
@@ -143,9 +131,9 @@ def test_what_does_not_fit_is_a_sentence(name: str, place: Path, net: nn.Module)
     torch.save(net, place / "whole.pt")
     torch.save(torch.ones(3), place / "tensor.pt")
     (model, *state), part = BAD[name]
-    with pytest.raises(tp.InputError, match=part) as told:
+    with pytest.raises(tp.InputError, match=part) as caught:
         tp.load_model(model, state=state[0] if state else None)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_labels_of_a_module_belong_to_the_question(place: Path) -> None:
@@ -165,13 +153,6 @@ def rewritten(path: Path, change: Callable[[str, bytes], bytes], **more: bytes) 
             archive.writestr(name, change(name.partition("/")[2], content))
         for name, content in more.items():
             archive.writestr(f"{top}/{name}", content)
-
-
-class Bomb:
-    """Says so where it is unpickled."""
-
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return os.mkdir, ("exploded",)
 
 
 def pickled() -> bytes:
@@ -225,9 +206,9 @@ ATTACKS: dict[str, tuple[Callable[[str, bytes], bytes], str]] = {
 def test_a_program_that_might_hold_code_is_refused_and_nothing_runs(name: str, place: Path) -> None:
     change, part = ATTACKS[name]
     rewritten(place / "net.pt2", change)
-    with pytest.raises(tp.InputError, match=part) as told:
+    with pytest.raises(tp.InputError, match=part) as caught:
         tp.load_model("net.pt2", trust=True)
-    assert "it is not loaded, trusted or not" in str(told.value)
+    assert "it is not loaded, trusted or not" in str(caught.value)
     assert not (place / "exploded").exists()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
+from commands import Command
 from extremes import cases
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.problem import Problem
@@ -179,11 +181,9 @@ def test_scales_of_extreme_columns(patients: tuple[Any, Any, Any]) -> None:
     assert far.value == pytest.approx(usual.value, rel=1e-9)
 
 
-def test_the_command_line_refuses_with_code_2(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    from tippingpoint.cli import main
-
-    pd.DataFrame({"sample": [0, 1], "loss": [0.0, 1.0], "cost": [0.0, 0.0]}).to_csv(tmp_path / "t.csv", index=False)
+def test_the_command_line_refuses_with_code_2(place: Path, cli: Command) -> None:
+    pd.DataFrame({"sample": [0, 1], "loss": [0.0, 1.0], "cost": [0.0, 0.0]}).to_csv(place / "t.csv", index=False)
     for theta in ("1e160", "1e300", "1e-300"):
-        asked = ["evaluate", "--table", str(tmp_path / "t.csv"), "--risk", "0.9", "--theta1", theta, "--theta2", theta]
-        assert main(asked) == 0
-        assert "nan" not in capsys.readouterr().out.lower()
+        code, out, _ = cli("evaluate", "--table", "t.csv", "--risk", "0.9", "--theta1", theta, "--theta2", theta)
+        assert code == 0
+        assert "nan" not in out.lower()

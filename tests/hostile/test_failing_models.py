@@ -13,7 +13,7 @@ import pytest
 
 import tippingpoint as tp
 from boxes import PRICES, RISK, after, asked, data, linear, raising
-from commands import Told, furnish, teller
+from commands import Command
 
 FAILURES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "raises": (raising(RuntimeError("quota is used up")), "quota is used up"),
@@ -144,13 +144,6 @@ def test_the_keyboard_still_stops_what_has_found_nothing() -> None:
 # The command line
 
 
-@pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return teller(capsys)
-
-
 EVALUATE = ("evaluate", "--model", "vendor:make", "--data", "eval.csv", "--target", "y", "--risk", "0.4")
 VENDOR = (
     "import sys\nimport numpy as np\nGENERATOR = np.random.default_rng(0)\ndef scores(rows):\n    {}\ndef make():\n    {}\n"
@@ -164,21 +157,21 @@ EXITS = {
 
 
 @pytest.mark.parametrize("where", EXITS)
-def test_an_exit_of_the_model_is_not_that_of_the_command(where: str, told: Told, tmp_path: Path) -> None:
-    (tmp_path / "vendor.py").write_text(EXITS[where], encoding="utf-8")
-    code, out, err = told(*EVALUATE)
+def test_an_exit_of_the_model_is_not_that_of_the_command(where: str, cli: Command, place: Path) -> None:
+    (place / "vendor.py").write_text(EXITS[where], encoding="utf-8")
+    code, out, err = cli(*EVALUATE)
     assert (code, out) == (2, "")
     assert "sys.exit(0)" in err
     assert err.count("\n") == 1
 
 
-def test_repeats_are_an_option_of_the_command(told: Told, tmp_path: Path) -> None:
+def test_repeats_are_an_option_of_the_command(cli: Command, place: Path) -> None:
     noisy = "return rows['age'].to_numpy() - 0.5 * rows['dose'].to_numpy() + 0.1 * GENERATOR.normal(size=len(rows))"
-    (tmp_path / "vendor.py").write_text(VENDOR.format(noisy, "return scores"), encoding="utf-8")
+    (place / "vendor.py").write_text(VENDOR.format(noisy, "return scores"), encoding="utf-8")
     score = (*EVALUATE, "--output", "score", "--frozen", "ward", "--frozen", "heft")
-    code, _, err = told(*score)
+    code, _, err = cli(*score)
     assert code == 2
     assert "repeats=20" in err
-    code, out, err = told(*score, "--repeats", "5")
+    code, out, err = cli(*score, "--repeats", "5")
     assert (code, err) == (0, "")
     assert "noisy" in out

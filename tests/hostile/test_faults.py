@@ -6,13 +6,12 @@ import errno
 import json
 import os
 import resource
-import signal
 import stat
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy as np
 import pytest
 
 import tippingpoint as tp
-from commands import COMMAND, Told, furnish, patients, run, teller
+from commands import COMMAND, Command, interrupted, run
 from tippingpoint import writing
 from tippingpoint.errors import OutputError
 from tippingpoint.writing import write_file, write_files
@@ -69,17 +68,9 @@ OF_TABLE = ("evaluate", "--model", "vendor:loud", "--data", "few.csv", "--target
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    furnish(tmp_path)
-    (tmp_path / "vendor.py").write_text(VENDOR, encoding="utf-8")
-    patients()[["age", "dose", "y"]].to_csv(tmp_path / "few.csv", index=False)
-    return tmp_path
-
-
-@pytest.fixture
-def tell(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
-    monkeypatch.chdir(place)
-    return teller(capsys)
+def place(place: Path) -> Path:
+    (place / "vendor.py").write_text(VENDOR, encoding="utf-8")
+    return place
 
 
 def names(folder: Path) -> list[str]:
@@ -287,22 +278,22 @@ def test_help_that_finds_no_room_is_a_sentence(place: Path) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-def test_a_model_that_prints_spoils_no_answer(place: Path, tell: Told) -> None:
+def test_a_model_that_prints_spoils_no_answer(place: Path, cli: Command) -> None:
     done = run(*OF_TABLE, "--output", "score", "--json", "-", cwd=place)
     assert done.returncode == 0
     assert json.loads(done.stdout)["schema"] == "tippingpoint.stability/1"
     for printed in ("at building", "from compiled code", "from a child", '{"not"'):
         assert printed in done.stderr
     assert run(*OF_TABLE, "--output", "score", "--quiet", cwd=place).stdout == ""
-    code, out, err = tell(*OF_TABLE, "--output", "score", "--json", "-")
+    code, out, err = cli(*OF_TABLE, "--output", "score", "--json", "-")
     assert (code, out) == (0, done.stdout)
     assert "at building" in err
 
 
-def test_a_model_cannot_end_the_command_as_if_all_were_well(tell: Told) -> None:
-    code, out, err = tell(*OF_TABLE, "--fail-below", "9", "--model", "vendor:leaves", "--model", "vendor:leaves")
+def test_a_model_cannot_end_the_command_as_if_all_were_well(cli: Command) -> None:
+    code, out, err = cli(*OF_TABLE, "--fail-below", "9", "--model", "vendor:leaves", "--model", "vendor:leaves")
     assert (code, out) == (2, "")
-    code, out, err = tell(*(word.replace("loud", "leaves") for word in OF_TABLE))
+    code, out, err = cli(*(word.replace("loud", "leaves") for word in OF_TABLE))
     assert (code, out) == (2, "")
     assert "it ends the program, by sys.exit(0)" in err
 
@@ -320,13 +311,13 @@ def test_a_model_cannot_end_the_command_as_if_all_were_well(tell: Told) -> None:
     ],
 )
 def test_a_machine_that_is_not_up_to_it_is_a_sentence_and_code_2(
-    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, tell: Told
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, cli: Command
 ) -> None:
     def broken(*_: Any, **__: Any) -> None:
         raise error
 
     monkeypatch.setattr("tippingpoint.cli.evaluate.profile", broken)
-    code, out, err = tell(*ASKED)
+    code, out, err = cli(*ASKED)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
 
@@ -339,9 +330,9 @@ def test_a_machine_that_is_not_up_to_it_is_a_sentence_and_code_2(
         ('report = "a\\u0000b.html"', "holds the character NUL"),
     ],
 )
-def test_a_configuration_that_no_machine_can_follow_is_a_sentence(text: str, said: str, place: Path, tell: Told) -> None:
+def test_a_configuration_that_no_machine_can_follow_is_a_sentence(text: str, said: str, place: Path, cli: Command) -> None:
     (place / "odd.toml").write_text(text, encoding="utf-8")
-    code, out, err = tell("evaluate", "--config", "odd.toml", "--model", "model.json", "--target", "y", "--risk", "0.4")
+    code, out, err = cli("evaluate", "--config", "odd.toml", "--model", "model.json", "--target", "y", "--risk", "0.4")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
 
@@ -356,34 +347,19 @@ def test_a_configuration_that_no_machine_can_follow_is_a_sentence(text: str, sai
         (("--config", "digits.toml"), "digits.toml is not TOML"),
     ],
 )
-def test_what_malformed_inputs_found_once_is_a_sentence(words: tuple[str, ...], said: str, place: Path, tell: Told) -> None:
+def test_what_malformed_inputs_found_once_is_a_sentence(words: tuple[str, ...], said: str, place: Path, cli: Command) -> None:
     (place / "loop").symlink_to("loop")
     (place / "digits.toml").write_text(f"risk = {'9' * 5000}", encoding="utf-8")
-    code, out, err = tell(*ASKED, *words)
+    code, out, err = cli(*ASKED, *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
-
-
-def interrupted(place: Path, words: list[str], ready: Callable[[bytes], bool], wait: float, times: int = 1) -> tuple[int, str]:
-    """The code and the complaint of a command that is interrupted once a line of standard error says that it is under way."""
-    child = subprocess.Popen(words, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert child.stderr is not None
-    seen = next((line for line in child.stderr if ready(line)), b"")
-    assert seen
-    time.sleep(wait)
-    for _ in range(times):
-        child.send_signal(signal.SIGINT)
-        time.sleep(0.05)
-    _, complaint = child.communicate(timeout=60)
-    code = 130 if child.returncode == -signal.SIGINT else child.returncode  # as a shell says it; the very end is Python's
-    return code, complaint.decode()
 
 
 @pytest.mark.parametrize("module", ["tippingpoint.cli", "numpy", "scipy", "tippingpoint.cli.parsing", "pandas"])
 def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, place: Path) -> None:
     words = [sys.executable, "-X", "importtime", "-m", "tippingpoint", *ASKED]
-    code, complaint = interrupted(place, words, lambda line: line.split(b"|")[-1].strip() == module.encode(), 0.01)
-    told = [line for line in complaint.splitlines() if not line.startswith("import time:")]
+    code, _, err = interrupted(*words, cwd=place, ready=lambda line: line.split("|")[-1].strip() == module, wait=0.01)
+    told = [line for line in err.splitlines() if not line.startswith("import time:")]
     assert (code, told) in ((130, ["tippingpoint: interrupted."]), (0, []))
 
 
@@ -391,7 +367,8 @@ def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, place: Pa
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_interrupt_while_a_command_works_is_quiet(wait: float, times: int, place: Path) -> None:
     words = [str(COMMAND), *(word.replace("loud", "slow") for word in OF_TABLE)]
-    assert interrupted(place, words, lambda line: b"begun" in line, wait, times) == (130, "tippingpoint: interrupted.\n")
+    ended = interrupted(*words, cwd=place, ready=lambda line: "begun" in line, wait=wait, times=times)
+    assert (ended.code, ended.err) == (130, "tippingpoint: interrupted.\n")
 
 
 def test_a_second_interrupt_ends_what_will_not_hear_the_first(place: Path) -> None:
@@ -401,7 +378,8 @@ def test_a_second_interrupt_ends_what_will_not_hear_the_first(place: Path) -> No
         encoding="utf-8",
     )
     words = [str(COMMAND), *(word.replace("loud", "deaf") for word in OF_TABLE)]
-    assert interrupted(place, words, lambda line: b"begun" in line, 0.05, 2) == (130, "tippingpoint: interrupted.\n")
+    ended = interrupted(*words, cwd=place, ready=lambda line: "begun" in line, wait=0.05, times=2)
+    assert (ended.code, ended.err) == (130, "tippingpoint: interrupted.\n")
 
 
 def test_a_background_job_that_ignores_interrupts_goes_on_ignoring_them(place: Path) -> None:

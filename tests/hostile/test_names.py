@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from commands import MODEL, Told, furnish, patients, run, teller
+from commands import MODEL, Command, patients, run
 from tippingpoint.progress import progress_bar
 from tippingpoint.report import render_json, render_markdown, render_page
 from tippingpoint.visible import csv_text, is_hidden, spreadsheet_cell, visible
@@ -78,21 +78,18 @@ def test_the_page_and_its_twins_are_harmless() -> None:
 
 
 def test_the_command_line_shows_names_and_writes_json_exactly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cli: Command,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    furnish(tmp_path)
     name = BAD.replace("\r", "").replace("\u2028", "")
     data = patients().rename(columns={"age": name})
     data.to_csv("eval.csv", index=False)
     Path("model.json").write_text(json.dumps({**MODEL, "features": [name, "dose"]}), encoding="utf-8")
-    tell = teller(capsys)
     asked = ("features", "--model", "model.json", "--data", "eval.csv", "--target", "y", "--risk", "0.4")
-    code, out, err = tell(*asked, "--fail-below", "9")
+    code, out, err = cli(*asked, "--fail-below", "9")
     assert code == 1
     assert visible(name) in out
     assert harmless(out + err)
-    code, out, err = tell(*asked, "--json", "-", "--report", f"{name}.md")
+    code, out, err = cli(*asked, "--json", "-", "--report", f"{name}.md")
     assert code == 0
     assert harmless(out + err)
     assert name in [each["feature"] for each in json.loads(out)["features"]]
@@ -104,28 +101,26 @@ def test_the_command_line_shows_names_and_writes_json_exactly(
         ("--frozen", name + "z"),
         ("--report", name),
     ):
-        code, out, err = tell(*asked, *wrong)
+        code, out, err = cli(*asked, *wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert harmless(err)
 
 
-def test_json_is_exact_where_the_terminal_has_few_letters(tmp_path: Path) -> None:
-    furnish(tmp_path)
-    patients().rename(columns={"age": "âge 😀"}).to_csv(tmp_path / "eval.csv", index=False)
-    (tmp_path / "model.json").write_text(json.dumps({**MODEL, "features": ["âge 😀", "dose"]}), encoding="utf-8")
-    done = run("features", "--config", "run.toml", "--json", "-", cwd=tmp_path, PYTHONIOENCODING="ascii")
+def test_json_is_exact_where_the_terminal_has_few_letters(place: Path) -> None:
+    patients().rename(columns={"age": "âge 😀"}).to_csv(place / "eval.csv", index=False)
+    (place / "model.json").write_text(json.dumps({**MODEL, "features": ["âge 😀", "dose"]}), encoding="utf-8")
+    done = run("features", "--config", "run.toml", "--json", "-", cwd=place, PYTHONIOENCODING="ascii")
     assert "âge 😀" in [each["feature"] for each in json.loads(done.stdout)["features"]]
 
 
 @pytest.mark.parametrize("suffix", [".html", ".md", ".json"])
-def test_bytes_that_are_no_letters_are_shown_and_written(suffix: str, tmp_path: Path) -> None:
-    furnish(tmp_path)
+def test_bytes_that_are_no_letters_are_shown_and_written(suffix: str, place: Path) -> None:
     data = "\udcffeval.csv"
-    (tmp_path / data).write_bytes((tmp_path / "eval.csv").read_bytes())
-    done = run("evaluate", "--config", "run.toml", "--data", data, "--report", f"\udcfe{suffix}", cwd=tmp_path)
+    (place / data).write_bytes((place / "eval.csv").read_bytes())
+    done = run("evaluate", "--config", "run.toml", "--data", data, "--report", f"\udcfe{suffix}", cwd=place)
     assert (done.returncode, done.stderr) == (0, "")
     assert rf"The report is in \udcfe{suffix}." in done.stdout
-    text = (tmp_path / f"\udcfe{suffix}").read_text(encoding="utf-8")
+    text = (place / f"\udcfe{suffix}").read_text(encoding="utf-8")
     assert r"\udcffeval.csv" in text
     if suffix == ".json":
         assert json.loads(text)["data"] == data
@@ -152,13 +147,11 @@ def test_a_spreadsheet_finds_no_formula_and_all_numbers() -> None:
 
 
 def test_the_sensitive_distribution_is_safe_to_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cli: Command,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     rows = [("=evil()", 0.0, 0, "@p"), ("=evil()", 1.0, 1, "-q"), ("b", 0.0, 0, "r"), ("b", 2.0, 1, "\x1b")]
     pd.DataFrame(rows, columns=["sample", "cost", "loss", "+text"]).to_csv("runs.csv", index=False)
-    tell: Told = teller(capsys)
-    assert tell("evaluate", "--table", "runs.csv", "--risk", "0.4", "--sensitive", "q.csv")[0] == 0
+    assert cli("evaluate", "--table", "runs.csv", "--risk", "0.4", "--sensitive", "q.csv")[0] == 0
     written = pd.read_csv("q.csv")
     assert "'+text" in written.columns
     text = Path("q.csv").read_text(encoding="utf-8")

@@ -22,6 +22,7 @@ from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardSc
 from sklearn.svm import SVC
 
 import tippingpoint as tp
+from real_data import BESIDE
 from tippingpoint.data.frames import read_features
 from tippingpoint.families.blackbox.thresholds import breakpoints
 
@@ -66,10 +67,7 @@ class Trial:
 
 def adults() -> tuple[pd.DataFrame, Any]:
     """Rows of ACS Income where the data are here, or people made up in their likeness."""
-    table = (
-        Path(os.environ.get("TIPPINGPOINT_DATA", Path(__file__).parents[3] / "shared" / "data"))
-        / "acs/acs2018_income_ca.csv.gz"
-    )
+    table = Path(os.environ.get("TIPPINGPOINT_DATA", BESIDE)) / "acs/acs2018_income_ca.csv.gz"
     if table.exists():
         people = pd.read_csv(table, nrows=20_000).sample(1500, random_state=0).reset_index(drop=True)
         named = people.rename(columns={"AGEP": "age", "WKHP": "hours", "MAR": "marital", "SEX": "sex"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import tippingpoint as tp
 from browser import Browser
+from real_data import real_data
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.divergences import divergence_named
 from tippingpoint.core.dual import solve
@@ -301,15 +301,8 @@ def test_light_dark_print_and_a_page_without_scripts(browser: Browser, tmp_path:
         browser.scripts(on=True)
 
 
-def data_directory() -> Path:
-    for place in (os.environ.get("TIPPINGPOINT_DATA"), Path(__file__).parents[3] / "shared" / "data"):
-        if place and (Path(place) / "acs").is_dir():
-            return Path(place)
-    pytest.skip("the real data are not here: set TIPPINGPOINT_DATA")
-
-
 def test_a_model_of_american_incomes(browser: Browser, tmp_path: Path) -> None:
-    x, y = tp.datasets.acs_income(data_directory(), "DE")
+    x, y = tp.datasets.acs_income(real_data("acs"), "DE")
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(x[2000:4000], y[2000:4000])
     profile = tp.profile(model, x[:2000], y[:2000], scale="std")
     result = profile.stability(0.4, theta1=1.0, theta2=0.25)

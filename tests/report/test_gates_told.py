@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tippingpoint as tp
-from commands import Told, furnish, teller
+from commands import Command
 from tippingpoint.errors import InputError
 
 ASKED = ("--data", "eval.csv", "--target", "y", "--risk", "0.4", "--theta1", "1", "--theta2", "0.25", "--quiet")
@@ -18,19 +18,12 @@ KNOWN = {"interrupted": False, "upper": 1.0}
 X, Y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]], ["no", "no", "yes", "yes"]
 
 
-@pytest.fixture
-def tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return teller(capsys)
-
-
 @pytest.mark.parametrize("command", ["evaluate", "report", "features"])
 @pytest.mark.parametrize(("least", "outcome"), [("1e-6", "passed"), ("100", "failed")])
-def test_the_report_of_a_command_says_what_its_exit_code_says(tell: Told, command: str, least: str, outcome: str) -> None:
+def test_the_report_of_a_command_says_what_its_exit_code_says(cli: Command, command: str, least: str, outcome: str) -> None:
     for suffix in ("html", "md", "json"):
         words = (command, "--model", "model.json", *ASKED, "--fail-below", least, "--report", f"page.{suffix}")
-        code, _, _ = tell(*words)
+        code, _, _ = cli(*words)
         assert code == {"passed": 0, "failed": 1}[outcome]
     page, text = (Path(f"page.{suffix}").read_text(encoding="utf-8") for suffix in ("html", "md"))
     gate = json.loads(Path("page.json").read_text(encoding="utf-8"))["gate"]
@@ -41,25 +34,25 @@ def test_the_report_of_a_command_says_what_its_exit_code_says(tell: Told, comman
         assert gate["sentence"].split(";")[1] in told
 
 
-def test_the_gate_of_a_comparison_is_that_of_its_worst_model(tell: Told) -> None:
+def test_the_gate_of_a_comparison_is_that_of_its_worst_model(cli: Command) -> None:
     models = ("--model", "now=model.json", "--model", "next=next.json")
-    lowest = min(each["lower"] for each in _results(tell, models).values())
+    lowest = min(each["lower"] for each in _results(cli, models).values())
     for least, code in ((lowest * 0.999, 0), (lowest * 1.001, 1)):
-        assert tell("compare", *models, *ASKED, "--fail-below", repr(least), "--report", "both.json")[0] == code
+        assert cli("compare", *models, *ASKED, "--fail-below", repr(least), "--report", "both.json")[0] == code
         gate = json.loads(Path("both.json").read_text(encoding="utf-8"))["gate"]
         assert gate["outcome"] == ("passed", "failed")[code]
         assert "of the model" in gate["sentence"]
         assert gate["found"] == lowest
 
 
-def _results(tell: Told, models: tuple[str, ...]) -> dict[str, Any]:
-    tell("compare", *models, *ASKED, "--json", "both.json")
+def _results(cli: Command, models: tuple[str, ...]) -> dict[str, Any]:
+    cli("compare", *models, *ASKED, "--json", "both.json")
     found: dict[str, Any] = json.loads(Path("both.json").read_text(encoding="utf-8"))["results"]
     return found
 
 
-def test_without_a_gate_none_is_told(tell: Told) -> None:
-    tell("evaluate", "--model", "model.json", *ASKED, "--report", "page.json")
+def test_without_a_gate_none_is_told(cli: Command) -> None:
+    cli("evaluate", "--model", "model.json", *ASKED, "--report", "page.json")
     assert json.loads(Path("page.json").read_text(encoding="utf-8"))["gate"] is None
     assert "gate" not in tp.stability(([1.0, 0.1], -1.5), X, Y, 0.5).report_summary()["words"]["sentence"]
 

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import tippingpoint as tp
-from commands import Told, furnish, teller
+from commands import Command
 from tippingpoint.errors import InputError
 from tippingpoint.report import render_markdown, render_page
 from tippingpoint.results.origin import model_fingerprint, model_name
@@ -40,13 +40,10 @@ def made_from(model: Any, x: Any, y: Any, **told: Any) -> dict[str, Any]:
     return found
 
 
-def test_the_three_forms_tell_it_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    tell = teller(capsys)
+def test_the_three_forms_tell_it_all(cli: Command) -> None:
     words = "report --model model.json --data eval.csv --target y --risk 0.4 --fail-below 0.001 --quiet --report page"
     for suffix in ("html", "md", "json"):
-        assert tell(*f"{words}.{suffix}".split())[0] == 0
+        assert cli(*f"{words}.{suffix}".split())[0] == 0
     page, text = (Path(f"page.{suffix}").read_text(encoding="utf-8") for suffix in ("html", "md"))
     told = json.loads(Path("page.json").read_text(encoding="utf-8"))["manifest"]
     assert told["command"] == {"kind": "command line", "text": f"tippingpoint {words}.json"}
@@ -202,19 +199,16 @@ def test_the_seed_is_the_one_used_where_none_is_given() -> None:
 
 
 def test_a_model_built_by_a_factory_is_known_by_the_file_of_its_weights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch = pytest.importorskip("torch")
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(place))
     Path("vendor.py").write_text("from torch import nn\ndef build():\n    return nn.Sequential(nn.Linear(2, 1))\n")
     torch.save(torch.nn.Sequential(torch.nn.Linear(2, 1)).state_dict(), "weights.pt")
-    tell: Told = teller(capsys)
     frame = pd.read_csv("eval.csv")[["age", "dose", "y"]]
     frame.assign(y=(frame["y"] == "ill").astype(int)).to_csv("eval.csv", index=False)
     asked = ("--data", "eval.csv", "--target", "y", "--risk", "0.9", "--quiet", "--report", "page.json")
-    code, _, complaint = tell("evaluate", "--model", "vendor:build", "--state", "weights.pt", *asked)
+    code, _, complaint = cli("evaluate", "--model", "vendor:build", "--state", "weights.pt", *asked)
     assert code == 0, complaint
     told = json.loads(Path("page.json").read_text(encoding="utf-8"))["manifest"]["model"]
     assert told["fingerprint"] == hashlib.sha256(Path("weights.pt").read_bytes()).hexdigest()

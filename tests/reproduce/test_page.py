@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tippingpoint.reproduce import FIGURES
 from tippingpoint.reproduce.claims import rendered, tabulated, tally
+from tippingpoint.reproduce.registry import FIGURES
 from tippingpoint.reproduce.running import read
 
 DOCS = Path(__file__).parents[2] / "docs"

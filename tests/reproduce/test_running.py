@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +13,15 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from tippingpoint.cli import reproduce as command
-from tippingpoint.reproduce import FIGURES
+from real_data import real_data
 from tippingpoint.reproduce.claims import tabulated
 from tippingpoint.reproduce.experiments import Setting
+from tippingpoint.reproduce.registry import FIGURES
 from tippingpoint.reproduce.running import read, reproduce
 
 mpl.use("Agg")
 
 TOYS = ["toy-zero-one", "toy-thresholds"]
-
-
-def data_directory() -> str:
-    for place in (os.environ.get("TIPPINGPOINT_DATA"), Path(__file__).parents[3] / "shared" / "data"):
-        if place and Path(place).is_dir():
-            return str(place)
-    pytest.skip("the data are not here: set TIPPINGPOINT_DATA")
 
 
 @pytest.fixture(scope="module")
@@ -116,13 +110,18 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(asked: dict[st
     assert not (tmp_path / "out").exists()
 
 
-def test_the_command_knows_the_figures_without_importing_them() -> None:
-    assert tuple(FIGURES) == command.NAMES
+def test_every_figure_has_the_name_that_it_is_registered_by() -> None:
+    assert {name: figure.name for name, figure in FIGURES.items()} == {name: name for name in FIGURES}
+
+
+def test_the_names_of_figures_are_known_without_importing_what_makes_them() -> None:
+    script = "import sys, tippingpoint.reproduce; sys.exit('matplotlib' in sys.modules or 'torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", ["income", "pubcov-covid", "features", "covid"])
 def test_a_taste_of_every_figure_on_real_data(name: str, tmp_path: Path) -> None:
-    table = reproduce([name], tmp_path, setting=Setting(data_directory(), quick=True), seeds=1, progress=False)
+    table = reproduce([name], tmp_path, setting=Setting(str(real_data()), quick=True), seeds=1, progress=False)
     assert set(table["figure"]) == {name}
     assert (table["seeds"] == 1).all()
     assert (tmp_path / f"{name}.png").stat().st_size > 5000

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from commands import Told, furnish, run, teller
+from commands import Command, run
 from tippingpoint.results.advice import Ranked, of_features
 
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}
@@ -143,7 +143,7 @@ def test_a_bound_that_nobody_waits_for_does_not_take_the_result_with_it(monkeypa
 
 
 def test_a_search_that_was_interrupted_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tippingpoint.families.network.search.exploring import Explorer
+    from tippingpoint.families.network.search.explorer import Explorer
 
     scale, scaled = Explorer.scale, 0
 
@@ -317,18 +317,11 @@ def test_stored_results_are_shown_side_by_side_without_errors_that_need_pairs() 
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    furnish(tmp_path)
+def place(place: Path) -> Path:
     runs = {"sample": [0, 0, 1, 1, 2], "loss": [0, 1, 0, 1, 0], "cost": [0, 1, 0, 2, 0]}
-    pd.DataFrame(runs).to_csv(tmp_path / "runs.csv", index=False)
-    pd.DataFrame({**runs, "loss": [0.0, 0.9, 0.1, 1.0, 0.0]}).to_csv(tmp_path / "graded.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def tell(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    return teller(capsys)
+    pd.DataFrame(runs).to_csv(place / "runs.csv", index=False)
+    pd.DataFrame({**runs, "loss": [0.0, 0.9, 0.1, 1.0, 0.0]}).to_csv(place / "graded.csv", index=False)
+    return place
 
 
 def test_a_percentage_is_no_threshold_of_a_table_of_errors(place: Path) -> None:
@@ -339,8 +332,8 @@ def test_a_percentage_is_no_threshold_of_a_table_of_errors(place: Path) -> None:
     )
 
 
-def test_a_threshold_that_is_proved_out_of_reach_has_a_sentence_of_its_own(tell: Told) -> None:
-    code, _, err = tell(
+def test_a_threshold_that_is_proved_out_of_reach_has_a_sentence_of_its_own(cli: Command) -> None:
+    code, _, err = cli(
         "evaluate", "--table", "graded.csv", "--risk", "0.8", "--theta1", "1", "--theta2", "inf", "--fail-below", "0.05"
     )
     assert code == 0
@@ -351,11 +344,11 @@ def test_a_threshold_that_is_proved_out_of_reach_has_a_sentence_of_its_own(tell:
 
 
 @pytest.mark.parametrize("on", ["lower", "value"])
-def test_a_search_that_finds_nothing_passes_no_gate(on: str, place: Path, tell: Told) -> None:
+def test_a_search_that_finds_nothing_passes_no_gate(on: str, place: Path, cli: Command) -> None:
     (place / "stubborn.py").write_text("def build():\n    return lambda rows: rows['age'] * 0.0 + 1.0\n", encoding="utf-8")
     asked = ("--data", "eval.csv", "--target", "y", "--risk", "0.9", "--theta1", "1", "--theta2", "inf", "--calls", "3000")
     space = ("--frozen", "ward", "--frozen", "heft", "--output", "score")
-    code, out, err = tell("evaluate", "--model", "stubborn:build", *asked, *space, "--fail-below", "0.01", "--on", on)
+    code, out, err = cli("evaluate", "--model", "stubborn:build", *asked, *space, "--fail-below", "0.01", "--on", on)
     assert "Stability unknown" in out
     assert code == 1
     assert "found no change of the data that lifts the error rate to 90%" in err
@@ -387,30 +380,30 @@ SUBJECT = ("--model", "model.json", "--data", "eval.csv", "--target", "y", "--ri
         (("evaluate", "--model", "vendor:build", "--state", "w.pt", *SUBJECT[2:], "--json", "w.pt"), "--state"),
     ],
 )
-def test_no_output_takes_the_place_of_an_input(words: tuple[str, ...], option: str, place: Path, tell: Told) -> None:
+def test_no_output_takes_the_place_of_an_input(words: tuple[str, ...], option: str, place: Path, cli: Command) -> None:
     (place / "link.csv").symlink_to("eval.csv")
     os.link(place / "eval.csv", place / "hard.csv")
     (place / "space.toml").write_text('frozen = ["age"]\n', encoding="utf-8")
     (place / "vendor.py").write_text("def build():\n    return None\n", encoding="utf-8")
     (place / "w.pt").write_bytes(b"weights")
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
-    code, out, err = tell(*words)
+    code, out, err = cli(*words)
     assert (code, out) == (2, "")
     assert f"would overwrite {option} " in err
     assert err.count("\n") == 1
     assert {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()} == before
 
 
-def test_a_file_that_is_replaced_is_named(place: Path, tell: Told) -> None:
+def test_a_file_that_is_replaced_is_named(place: Path, cli: Command) -> None:
     (place / "out.json").write_text("of yesterday", encoding="utf-8")
-    code, _, err = tell("evaluate", *SUBJECT, "--json", "out.json")
+    code, _, err = cli("evaluate", *SUBJECT, "--json", "out.json")
     assert (code, err) == (0, "tippingpoint: out.json was there, and is replaced.\n")
     assert json.loads((place / "out.json").read_text(encoding="utf-8"))["risk"] == 0.4
-    assert tell("evaluate", *SUBJECT, "--json", "out.json", "--quiet") == (0, "", "")
-    assert tell("evaluate", *SUBJECT, "--json", "new.json")[2] == ""
+    assert cli("evaluate", *SUBJECT, "--json", "out.json", "--quiet") == (0, "", "")
+    assert cli("evaluate", *SUBJECT, "--json", "new.json")[2] == ""
 
 
-def test_a_reproduction_is_not_written_among_the_data(place: Path, tell: Told) -> None:
-    code, out, err = tell("reproduce", "toy-cross-entropy", "--data", ".", "--out", str(place))
+def test_a_reproduction_is_not_written_among_the_data(place: Path, cli: Command) -> None:
+    code, out, err = cli("reproduce", "toy-cross-entropy", "--data", ".", "--out", str(place))
     assert (code, out) == (2, "")
     assert "is the folder that the data are read from" in err

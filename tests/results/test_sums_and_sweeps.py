@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
-from tippingpoint.cli import main
+from commands import Command
 
 RNG = np.random.default_rng(4)
 X = pd.DataFrame(RNG.normal(size=(70, 2)), columns=["age", "dose"])
@@ -48,12 +48,11 @@ def test_features_with_our_names_keep_both_and_lose_none() -> None:
     np.testing.assert_array_equal(q.loc[still, "feature:feature:mass"], data["mass"].loc[q.loc[still, "row"]])
 
 
-def test_the_written_sensitive_distribution_adds_up_too(tmp_path: Path) -> None:
+def test_the_written_sensitive_distribution_adds_up_too(place: Path, cli: Command) -> None:
     runs = pd.DataFrame({"sample": ["a", "a", "b"], "loss": [0, 1, 0], "cost": [0, 2, 0], "mass": [70, 70, 80]})
-    runs.to_csv(tmp_path / "runs.csv", index=False)
-    paths = ("--table", str(tmp_path / "runs.csv"), "--sensitive", str(tmp_path / "q.csv"))
-    assert main(["evaluate", *paths, "--risk", "0.4", "--quiet"]) == 0
-    q = pd.read_csv(tmp_path / "q.csv")
+    runs.to_csv(place / "runs.csv", index=False)
+    assert cli("evaluate", "--table", "runs.csv", "--sensitive", "q.csv", "--risk", "0.4", "--quiet") == (0, "", "")
+    q = pd.read_csv(place / "q.csv")
     assert (q["mass"].sum(), (q["mass"] * q["loss"]).sum()) == pytest.approx((1.0, 0.4))
     assert set(q["feature:mass"]) == {70, 80}, "theirs is there, under its own name"
 

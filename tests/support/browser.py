@@ -106,13 +106,13 @@ class Browser:
 
     def complaints(self) -> list[str]:
         """Everything on the console, and every request that leaves the file."""
-        said = [entry["message"] for entry in self._log("browser")]
+        found = [entry["message"] for entry in self._log("browser")]
         for entry in self._log("performance"):
             event = json.loads(entry["message"])["message"]
             if event["method"] == "Network.requestWillBeSent":
                 url = event["params"]["request"]["url"]
-                said += [] if url.startswith(OWN) else [f"asked for {url}"]
-        return said
+                found += [] if url.startswith(OWN) else [f"asked for {url}"]
+        return found
 
     def _log(self, kind: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self._ask("POST", f"{self._session}/se/log", {"type": kind})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import cvxpy as cp
 import numpy as np
+import pytest
 from scipy.optimize import minimize_scalar
 
 from tippingpoint.core.arrays import FloatArray
@@ -154,3 +155,17 @@ def dual_by_brute_force(
     start = grid[int(np.argmin([negative(t) for t in grid]))]
     bounds = (start - 0.5, start + 0.5)
     return -float(minimize_scalar(negative, bounds=bounds, method="bounded", options={"xatol": 1e-10}).fun)
+
+
+def assert_envelope(oracle: Oracle, lambdas: Iterable[float]) -> None:
+    """The loss of the response is the slope of its value, by differences; `slope` likewise where no sample jumps in between."""
+    for lam in [lam for lam in lambdas if lam < 0.9 * oracle.ceiling]:
+        step = 1e-6 * lam
+        low, here, high = oracle.respond(lam - step), oracle.respond(lam), oracle.respond(lam + step)
+        values = [price * r.lift - r.cost for price, r in ((lam - step, low), (lam + step, high))]
+        smooth = np.abs(high.lift - low.lift) < 1e-3 * (1.0 + here.lift)
+        assert smooth.mean() > 0.8
+        assert here.lift[smooth] == pytest.approx(((values[1] - values[0]) / (2.0 * step))[smooth], rel=1e-4, abs=1e-5)
+        rate = (high.lift - low.lift) / (2.0 * step)
+        steady = smooth & (np.abs(low.slope - high.slope) < 1e-3 * (1.0 + here.slope))
+        assert here.slope[steady] == pytest.approx(rate[steady], rel=1e-3, abs=1e-4)

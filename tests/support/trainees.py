@@ -26,7 +26,7 @@ TARGET = SCORE + 0.5 * _RNG.normal(size=N)
 WEIGHT = _RNG.integers(0, 4, N).astype(float)
 NAMES = ["age", "income", "debt"]
 
-QUICK: dict[str, Any] = {"max_iter": 40, "learning_rate": 0.05, "hidden": 8, "random_state": 0}
+FAST_FIT: dict[str, Any] = {"max_iter": 40, "learning_rate": 0.05, "hidden": 8, "random_state": 0}
 CLASSIFIERS = (ERMClassifier, AdversarialTrainingClassifier, TiltedERMClassifier)
 REGRESSORS = (ERMRegressor, AdversarialTrainingRegressor, TiltedERMRegressor)
 ALL: tuple[Any, ...] = (*CLASSIFIERS, *REGRESSORS)
@@ -38,7 +38,7 @@ ADVERSARIES: dict[Any, dict[str, Any]] = {
 
 def small(make: Any, *args: Any, **options: Any) -> Any:
     """An estimator that is quickly fitted; its adversary is dear enough for the squared loss."""
-    return make(*args, **{**QUICK, **ADVERSARIES.get(make, {}), **options})
+    return make(*args, **{**FAST_FIT, **ADVERSARIES.get(make, {}), **options})
 
 
 def y_of(make: Any) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -27,11 +28,17 @@ class Workshop:
     models: dict[str, Any]
 
 
-@cache
-def workshop_in(base: Path) -> Workshop:
-    """The workshop of all tests that share a directory for temporary files."""
-    home = base / "workshop"
-    home.mkdir()
+class Bomb:
+    """Leaves a folder `exploded` where it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.mkdir, ("exploded",)
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    """The one workshop of all tests of a process."""
+    home = tmp_path_factory.mktemp("workshop")
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.normal(size=(90, 3)).round(3), columns=["a", "b", "c"])
     y = pd.Series(np.where(x["a"] + x["b"] * x["c"] + rng.normal(0, 0.4, 90) > 0.0, "yes", "no"))

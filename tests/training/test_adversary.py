@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.training.adversary import Entrance, Losses, worst_places
 from tippingpoint.training.objectives import binary_cross_entropy, cross_entropy, squared
+from trainees import Bent
 
 FEATURES, SAMPLES = 3, 24
 
@@ -34,13 +35,6 @@ class Wrapped(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         out: Tensor = self.inner(x)
         return out
-
-
-class Bent(nn.Linear):
-    """A child of a linear layer that is not linear."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.tanh(super().forward(x))
 
 
 def numbers(*shape: int, seed: int, dtype: torch.dtype = torch.float64) -> Tensor:

@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from torch import nn
 
 import tippingpoint as tp
 from tippingpoint.errors import InputError
@@ -25,6 +24,7 @@ from tippingpoint.training import (
     TiltedERMRegressor,
     select,
 )
+from trainees import Bent
 
 RNG = np.random.default_rng(6)
 NAMES = ["age", "income", "debt"]
@@ -121,13 +121,6 @@ def test_a_linear_model_of_three_classes_is_exact() -> None:
 def test_a_model_that_was_linear_once_is_judged_as_it_is_now() -> None:
     model = ERMClassifier("linear", **QUICK).fit(X, Y).set_params(model="mlp").fit(X, Y)
     assert_same(stability(model, Y), stability(trained(ERMClassifier), Y))
-
-
-class Bent(nn.Linear):
-    """A child of a linear layer that is not linear."""
-
-    def forward(self, x: Any) -> Any:
-        return super().forward(x).sin()
 
 
 def test_a_child_of_a_linear_layer_is_not_judged_as_a_line() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 from tippingpoint.api.cases import Case, prepared
@@ -13,6 +13,7 @@ from tippingpoint.api.profiles import Profile
 from tippingpoint.api.settings import Settings, check_used
 from tippingpoint.api.stopping import answered
 from tippingpoint.errors import InputError, listed
+from tippingpoint.families.base import Judgement
 from tippingpoint.losses import Loss
 from tippingpoint.progress import progress_bar
 from tippingpoint.results.rankings import FeatureStability
@@ -20,6 +21,9 @@ from tippingpoint.results.stability import StabilityResult
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.scaling import Scale
+
+OF_RANKING = "is one of a ranking, which keeps the numbers of each only; its result(name) works out the rest again"
+"""Why a result has no sensitive distribution."""
 
 
 def feature_stability(
@@ -61,23 +65,46 @@ def feature_stability(
     return ranked(case, risk, given.question, features)
 
 
+@dataclass(frozen=True)
+class _SingleFeatures:
+    """What it takes to work out the stability of one feature, or one group of them, of a case.
+
+    Attributes
+    ----------
+    case, judgement
+        The model on data, and the same with what may be spent on one feature.
+    members
+        The features behind every name.
+    risk, question
+        The threshold, and the prices and divergence.
+    """
+
+    case: Case
+    judgement: Judgement
+    members: Mapping[str, tuple[str, ...]]
+    risk: float
+    question: Mapping[str, Any]
+
+    def profile(self, name: str) -> Profile:
+        return self.case.ask(self.judgement.along(self.case.domain.only(self.members[name])))
+
+    def __call__(self, name: str) -> StabilityResult:
+        return self.profile(name).stability(self.risk, **self.question)
+
+
 def ranked(case: Case, risk: float, question: Mapping[str, Any], features: Any) -> FeatureStability:
     """The stabilities of these features of a case, one after the other."""
     chosen = _chosen(case.domain, features)
-    judgement = case.judgement.shared(len(chosen))
-
-    def profiled(name: str) -> Profile:
-        return case.ask(judgement.along(case.domain.only(chosen[name])))
-
+    single = _SingleFeatures(case, case.judgement.shared(len(chosen)), chosen, risk, question)
     limit = _limit(case, risk, question)  # first: a model that was interrupted may not answer any more
     found, reach = dict[str, StabilityResult](), dict[str, float]()
     with progress_bar("features", len(chosen), show=None if case.judgement.searched else False) as tick:
 
         def result(name: str) -> StabilityResult:
             # Of the size of the data is only what a single result needs; a ranking of many keeps their numbers.
-            alone = profiled(name)
+            alone = single.profile(name)
             reach[name] = alone.reach
-            found[name] = replace(alone.stability(risk, **question), evidence=None)
+            found[name] = alone.stability(risk, **question).without_evidence(OF_RANKING)
             tick(len(found))
             return found[name]
 
@@ -90,7 +117,7 @@ def ranked(case: Case, risk: float, question: Mapping[str, Any], features: Any) 
         kinds,
         {name: reach[name] for name in in_order},
         case.features.backend,
-        lambda name: profiled(name).stability(risk, **question),
+        single,
         len(found) < len(chosen) or any(each.interrupted for each in found.values()),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,16 +19,15 @@ from tippingpoint.api.stopping import answered
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, honest_lower, solve
-from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, bootstrap, influence, standard_error
+from tippingpoint.core.inference import NORMAL_FROM, influence, standard_error
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.responses import Restricted
-from tippingpoint.core.sensitive import SensitiveDistribution, check_sound, sensitive_distribution
+from tippingpoint.core.sensitive import check_sound, sensitive_distribution
 from tippingpoint.data.columns import Column
-from tippingpoint.data.frames import build_frame
-from tippingpoint.errors import InputError, NumericalError
-from tippingpoint.results.evidence import Evidence, Places
+from tippingpoint.errors import InputError, NumericalError, UnsupportedError
+from tippingpoint.results.evidence import Evidence, Source
 from tippingpoint.results.origin import Origin
+from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, Sweep, small_sample
 from tippingpoint.text import GIVEN, loss_name
 
@@ -188,7 +187,7 @@ class Profile:
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
         contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
-        exact = (oracle.exact or math.isinf(problem.theta1)) and not upper - lower > LOOSE * upper
+        exact = oracle.attains(problem) and not upper - lower > LOOSE * upper
         with np.errstate(all="ignore"):
             psi = influence(solution, self.base)
             error = standard_error(psi, self.base)
@@ -237,64 +236,33 @@ class Profile:
             trace=oracle.trace or solution.risks,
             interrupted=oracle.interrupted or stopped,
             evidence=Evidence(
-                sensitive=lambda: self._frame(oracle, q),
-                places=lambda: self._places(oracle, q),
-                bootstrap=lambda replicates, seed: self._bootstrap(problem, upper, replicates, seed),
+                source=Source(oracle, problem),
+                value=upper,
                 influence=psi,
                 base=self.base,
                 distribution=q,
-                oracle=oracle,
-                problem=problem,
                 index=self.index,
                 loss_range=self.loss_range,
+                columns=self.columns,
+                backend=self.backend,
                 origin=self.origin,
             ),
         )
 
-    def _frame(self, oracle: Oracle, q: SensitiveDistribution) -> Any:
-        """Q* as a frame, atoms in the order of their rows."""
-        order = np.argsort(q.sample, kind="stable")
-        columns = {
-            "row": [self.index[i] for i in q.sample[order]],
-            "weight": q.weight[order],
-            "share": q.share[order],
-            "mass": q.mass[order],
-            "loss_before": q.losses[q.sample[order]],
-            "loss": q.loss[order],
-            "cost": q.cost[order],
-        }
-        held = {column.name: column for column in self.columns}
-        for name, values in _moved(oracle, q).items():
-            shown = held[name].decoded(values[order]) if name in held else values[order]
-            heading = name
-            while heading in columns:  # what is ours comes first, and no feature takes another's place
-                heading = f"feature:{heading}"
-            columns[heading] = shown
-        return build_frame(columns, self.backend)
-
-    def _places(self, oracle: Oracle, q: SensitiveDistribution) -> Places:
-        """Every sample where it is, which is where it stays if nothing is paid, and every atom where it goes."""
-        everyone = np.arange(len(self.base), dtype=np.intp)
-        stay = oracle.points(0.0, everyone, np.zeros(len(everyone)))
-        return Places(stay, _moved(oracle, q), q, self.columns, self.backend)
-
-    def _bootstrap(self, problem: Problem, value: float, replicates: int, seed: int) -> Bootstrap:
-        def stability(base: FloatArray) -> float:
-            drawn = np.flatnonzero(base)
-            again = Problem(
-                Restricted(problem.responses, drawn),
-                base[drawn],
-                problem.risk,
-                problem.theta1,
-                problem.theta2,
-                problem.divergence,
+    def __getstate__(self) -> dict[str, Any]:
+        why = obstacle(self.oracle)
+        if why is not None:
+            raise UnsupportedError(
+                f"this profile cannot be pickled, as its model cannot ({why}); pickle its results, or define models and losses"
+                " at the top of a module."
             )
-            solution = solve(again)
-            if solution.status is Status.UNREACHABLE:
-                return math.inf
-            return sensitive_distribution(again, solution).total_cost
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
-        return bootstrap(stability, self.base, value, replicates=replicates, seed=seed)
+    def __copy__(self) -> Profile:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Profile:
+        return replace(self)  # best responses are never changed, only more of them are found
 
 
 def _certified(oracle: Oracle, problem: Problem, solution: Solution) -> tuple[Certificate, bool]:
@@ -305,18 +273,6 @@ def _certified(oracle: Oracle, problem: Problem, solution: Solution) -> tuple[Ce
         if oracle.exact:
             raise
         return Certificate(0.0, "not certified: interrupted"), True
-
-
-def _moved(oracle: Oracle, q: SensitiveDistribution) -> dict[str, Any]:
-    """Where every atom goes, by feature."""
-    moved: dict[str, Any] = {}
-    for right, price in enumerate(q.prices):
-        atoms = np.flatnonzero(q.right == bool(right))
-        if len(atoms):
-            for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
-                column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
-                column[atoms] = values
-    return moved
 
 
 def _is_list(value: Any) -> bool:

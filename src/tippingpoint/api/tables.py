@@ -11,7 +11,7 @@ from tippingpoint.core.arrays import IntArray
 from tippingpoint.data.frames import read_frame, read_vector
 from tippingpoint.errors import InputError
 from tippingpoint.families.table.reading import Alternatives, numbered, read_alternatives
-from tippingpoint.results.origin import Origin, call_of, data_fingerprint
+from tippingpoint.results.origin import DataFingerprint, Origin, call_of
 from tippingpoint.text import GIVEN
 
 
@@ -98,13 +98,13 @@ def _profile(table: Alternatives, lines: IntArray, group: str | None = None) -> 
 def _origin(table: Alternatives, lines: IntArray, group: str | None) -> Origin:
     """What these lines are, for a report to tell."""
 
-    def fingerprint() -> str:
+    def contents() -> dict[str, Any]:
         names = np.array([str(label) for label in table.labels], dtype=object)
         held = {"sample": names[table.sample[lines]], "loss": table.loss[lines], "cost": table.cost[lines]}
         if table.weight is not None:
             held["weight"] = table.weight[lines]
-        return data_fingerprint(held | {f"column:{name}": values[lines] for name, values in table.columns.items()})
+        return held | {f"column:{name}": values[lines] for name, values in table.columns.items()}
 
     called = "a table of alternatives" if group is None else f"a table of alternatives, {group}"
     call = call_of("profile_table", "table", weight=table.roles.get("weight"), by=table.roles.get("by"))
-    return Origin(called, "", None, fingerprint, call)
+    return Origin(called, "", None, DataFingerprint(contents), call)

@@ -16,11 +16,12 @@ from tippingpoint.cli.subjects import named
 from tippingpoint.cli.tables import read_table
 from tippingpoint.errors import InputError
 
-FILES = """runs.csv has one line an alternative, with columns sample, loss, cost (the line of cost 0 is the sample as it is).
+TABLE_FILES = """\
+runs.csv has one line an alternative, with columns sample, loss, cost (the line of cost 0 is the sample as it is).
 """
 """What `--table` may be, below the examples."""
 
-ALONE = "table"
+UNNAMED = "table"
 """What a table is called that nobody names."""
 
 
@@ -66,7 +67,7 @@ def read_tables(options: argparse.Namespace) -> Tables:
         )
     path = given[0]
     if by is None:
-        return Tables({ALONE: _profiled(options, path)}, path, grouped=False)
+        return Tables({UNNAMED: _profiled(options, path)}, path, grouped=False)
     profiles = _profiled(options, path, by=by)
     return Tables(profiles, path, grouped=True)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from tippingpoint.api.comparing import compare
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.alternatives import FILES, refuse_columns, several_tables
+from tippingpoint.cli.alternatives import TABLE_FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.outputs import check_outputs, comparison_json, deliver, rendered_report, wanted
+from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
-from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.errors import InputError
 from tippingpoint.results.comparisons import Comparison
 
@@ -23,7 +23,7 @@ EPILOG = f"""examples:
   tippingpoint compare --table runs.csv --by model --risk 0.4
   tippingpoint compare --table now.csv --table next.csv --risk 0.4
 
-{FILES}With --by, a column tells several runs in it apart; samples are paired by what they are called.
+{TABLE_FILES}With --by, a column tells several runs in it apart; samples are paired by what they are called.
 {shared.MODEL_FILES}The gate judges every model, or the one that is named.
 {shared.CODES}"""
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     first = next(iter(compared.results.values()))
     parts.update(provenance(options, parts["model"], compared.results, "model", complete=complete))
     report = wanted(options.report, lambda: rendered_report(options.report, first, comparison=compared, **parts))
-    deliver(options, str(compared), comparison_json(compared), report=report)
+    deliver(options, str(compared), compared.to_json(), report=report)
     return gate(options, compared.results, "model", complete=complete)
 
 
@@ -63,7 +63,7 @@ def _of_models(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, 
         raise InputError(f"--model {options.model[0]} is alone; give two or more, or evaluate it.")
     subject = read_subject(options, several=True)
     _check_gated(options, subject.models)
-    compared = compare(subject.models, subject.x, subject.y, options.risk, **subject.settings, **asked(options))
+    compared = compare(subject.models, subject.x, subject.y, options.risk, **subject.settings, **question_settings(options))
     return compared, len(subject.models), {"model": subject.path, "data": options.data}
 
 
@@ -71,7 +71,7 @@ def _of_tables(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, 
     """The tables compared, and the same of them."""
     tables = several_tables(options)
     _check_gated(options, tables.profiles)
-    compared = compare(tables.profiles, risk=options.risk, common=options.common, **asked(options))
+    compared = compare(tables.profiles, risk=options.risk, common=options.common, **question_settings(options))
     return compared, len(tables.profiles), {"model": tables.name, "data": tables.path}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tippingpoint.cli.parsing import Parser, command
-from tippingpoint.cli.streams import say
+from tippingpoint.cli.streams import print_answer
 
 EPILOG = """examples:
   eval "$(tippingpoint completion bash)"                                        # in ~/.bashrc
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
     """Declare the command."""
     parser = command(commands, "completion", "a script that completes commands and options in your shell", EPILOG)
     parser.add_argument("shell", choices=tuple(SHELLS), help="which shell")
-    parser.set_defaults(run=lambda options: say(options, SHELLS[options.shell](commands.choices).rstrip("\n")))
+    parser.set_defaults(run=lambda options: print_answer(options, SHELLS[options.shell](commands.choices).rstrip("\n")))
 
 
 def _bash(parsers: Mapping[str, Parser]) -> str:

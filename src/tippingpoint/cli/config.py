@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tippingpoint.cli.parsing import Parser
-from tippingpoint.cli.toml import read_toml
 from tippingpoint.errors import InputError
 
-INSTEAD = {
+REPLACES = {
     "--model": ("--linear", "--table"),
     "--linear": ("--model", "--table"),
     "--table": ("--model", "--linear", "--data", "--target"),
@@ -26,25 +27,39 @@ INSTEAD = {
 }
 """Options of the file that one on the command line takes the place of, besides its own."""
 
-ELSEWHERE = ("--help", "--config", "--debug")
+COMMAND_LINE_ONLY = ("--help", "--config", "--debug")
 """Options that only a command line can have."""
 
-TABLES = ("--space",)
+TABLE_OPTIONS = ("--space",)
 """Options that may be written as a table of the file itself instead of the name of another."""
+
+
+def read_toml(path: str) -> dict[str, Any]:
+    """A TOML file: of options, or of a space."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
+        raise InputError(f"{path} is not TOML ({' '.join(str(error).split())}); write one key = value a line.") from None
+    except RecursionError:
+        raise InputError(f"{path} is nested too deeply; a file of options has tables in tables, and no more.") from None
 
 
 def expanded(arguments: Sequence[str], parsers: Mapping[str, Parser]) -> tuple[list[str], dict[str, Any]]:
     """The arguments with those of `--config` in front, and the tables that stand in it."""
-    place = next((k for k, word in enumerate(arguments) if word in parsers), None)
-    if place is None:
+    position = next((k for k, word in enumerate(arguments) if word in parsers), None)
+    if position is None:
         return list(arguments), {}
-    name, rest = arguments[place], list(arguments[place + 1 :])
+    name, rest = arguments[position], list(arguments[position + 1 :])
     path = _configured(rest)
     if path is None:
         return list(arguments), {}
     given = {word.partition("=")[0] for word in rest if word.startswith("--")}
-    known = {option: action for option, action in parsers[name].options().items() if option not in ELSEWHERE}
-    settled = given.union(*(INSTEAD.get(option, ()) for option in given))
+    known = {option: action for option, action in parsers[name].options().items() if option not in COMMAND_LINE_ONLY}
+    settled = given.union(*(REPLACES.get(option, ()) for option in given))
     words: list[str] = []
     tables: dict[str, Any] = {}
     for key, value in read_toml(path).items():
@@ -53,11 +68,11 @@ def expanded(arguments: Sequence[str], parsers: Mapping[str, Parser]) -> tuple[l
             raise InputError(f"{path} has {key!r}, which is no option of tippingpoint {name}; {_nearest(option, known)}.")
         if option in settled:
             continue
-        if option in TABLES and isinstance(value, dict):
+        if option in TABLE_OPTIONS and isinstance(value, dict):
             tables[option.lstrip("-")] = value
         else:
             words += _words(path, option, value, known[option])
-    return [*arguments[: place + 1], *words, *rest], tables
+    return [*arguments[: position + 1], *words, *rest], tables
 
 
 def _configured(words: Sequence[str]) -> str | None:

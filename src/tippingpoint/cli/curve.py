@@ -7,12 +7,12 @@ from typing import Any
 
 from tippingpoint.api.stability import profile
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
+from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import stopped
 from tippingpoint.cli.interrupts import INTERRUPTED
-from tippingpoint.cli.outputs import check_outputs, deliver, sweep_json, sweeps_json
+from tippingpoint.cli.outputs import check_outputs, deliver, sweeps_json
 from tippingpoint.cli.parsing import command, numbers, refuse
-from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.errors import InputError
 
 PRICES = ("theta1", "theta2")
@@ -24,7 +24,7 @@ EPILOG = f"""examples:
   tippingpoint curve --model model.json --data eval.csv --target y --risk 0.4 --theta1 0.1,1,10 --theta2 0.25
   tippingpoint curve --table runs.csv --by model --risks 0.3,0.4,0.5
 
-{FILES}{shared.MODEL_FILES}"""
+{TABLE_FILES}{shared.MODEL_FILES}"""
 
 
 def add(commands: Any) -> None:
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             return INTERRUPTED if any(stopped(options, each) for each in sweeps.values()) else 0
         profiled = tables.first
     found = profiled.curve(**sweep)
-    deliver(options, str(found), sweep_json(found))
+    deliver(options, str(found), found.to_json())
     return INTERRUPTED if stopped(options, found) else 0
 
 
@@ -67,9 +67,9 @@ def _swept(options: argparse.Namespace) -> dict[str, Any]:
     several = [f"--{name}" for name in ("risks", "mixes") if getattr(options, name) is not None]
     several += [f"--{name}" for name, values in prices.items() if values is not None and len(values) > 1]
     if len(several) != 1:
-        told = f"; it is given {' and '.join(several)}" if several else ""
+        given = f"; it is given {' and '.join(several)}" if several else ""
         raise InputError(
-            f"a curve is over one of --risks, --mixes, --theta1 and --theta2, as --theta1 0.1,1,10{told}. See tippingpoint"
+            f"a curve is over one of --risks, --mixes, --theta1 and --theta2, as --theta1 0.1,1,10{given}. See tippingpoint"
             " curve --help."
         )
     if several == ["--risks"]:
@@ -79,5 +79,5 @@ def _swept(options: argparse.Namespace) -> dict[str, Any]:
     if several == ["--mixes"]:
         refuse(options, "--mixes", "mix", *PRICES)
     one = {name: values[0] if values is not None and len(values) == 1 else values for name, values in prices.items()}
-    settings = {**asked(options), **one, "risk": options.risk, "risks": options.risks}
+    settings = {**question_settings(options), **one, "risk": options.risk, "risks": options.risks}
     return {**settings, "mix": options.mix if options.mixes is None else options.mixes}

@@ -9,8 +9,7 @@ from typing import Any
 
 from tippingpoint.api.features import feature_stability
 from tippingpoint.api.stability import profile
-from tippingpoint.cli.opening import how_to_open
-from tippingpoint.cli.outputs import check_outputs, rendered_report
+from tippingpoint.cli.outputs import check_outputs, how_to_open, rendered_report
 from tippingpoint.cli.parsing import command, seed
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.report import REPORT
@@ -83,8 +82,8 @@ def run(options: argparse.Namespace) -> None:
     console.print()
     if not options.no_report:
         path = options.report or REPORT
-        told = {"model": "logistic regression", "data": "breast cancer, Wisconsin", **provenance(options)}
-        write_file(Path(path), rendered_report(path, results["zero_one"], features=ranked, **told))
+        origin = {"model": "logistic regression", "data": "breast cancer, Wisconsin", **provenance(options)}
+        write_file(Path(path), rendered_report(path, results["zero_one"], features=ranked, **origin))
         console.print(f"The report is in {visible(path)}. {how_to_open(path)}\n", markup=False, soft_wrap=True)
     console.print("Next: the README's ten lines on your own model, or `tippingpoint evaluate --help`.", markup=False)
 

@@ -1,4 +1,4 @@
-"""How a CSV file is written: what separates its cells, how it writes decimals, in which encoding; as said, or as it shows."""
+"""How a CSV file is written: its separator, its decimals and its encoding, as the options say or as its beginning shows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from tippingpoint.errors import InputError
 
 COMMA = ","
-"""What separates cells where nothing else is said or seen."""
+"""What separates cells where no option says and nothing else is seen."""
 
 SEPARATORS = (COMMA, ";", "\t")
 """What is recognised."""
@@ -22,22 +22,22 @@ SEPARATORS = (COMMA, ";", "\t")
 TAB = "tab"
 """What the separator is called that cannot be seen."""
 
-CALLED = {TAB: "\t", "\\t": "\t", "semicolon": ";", "comma": COMMA, "pipe": "|", "space": " "}
+SEPARATOR_NAMES = {TAB: "\t", "\\t": "\t", "semicolon": ";", "comma": COMMA, "pipe": "|", "space": " "}
 """Separators that are hard to type in a shell, by name."""
 
-LOOKED_AT = 2**16
+SNIFFED_BYTES = 2**16
 """Bytes at the beginning of a file by which its separator is recognised."""
 
-LINES = 100
+SNIFFED_LINES = 100
 """Lines among these that are looked at."""
 
-MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+ENCODING_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 """How files begin that say their encoding themselves, as those of spreadsheets do."""
 
-DECIMAL = re.compile(r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*")
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*")
 """A number that is written with a decimal comma, or without decimals."""
 
-TELLING = re.compile(r"\s*[-+]?\d+,(\d{1,2}|\d{4,})([eE][-+]?\d+)?\s*")
+UNAMBIGUOUS = re.compile(r"\s*[-+]?\d+,(\d{1,2}|\d{4,})([eE][-+]?\d+)?\s*")
 """One whose comma cannot be meant to group thousands."""
 
 
@@ -54,7 +54,7 @@ class Dialect:
     encoding
         As Python knows it.
     quiet
-        Whether nobody is to be told what was recognised.
+        Whether what was recognised is not to be printed.
     """
 
     sep: str | None = None
@@ -68,8 +68,8 @@ class Dialect:
         return tuple(f"--{name}" for name in ("sep", "decimal", "encoding") if getattr(self, name) is not None)
 
     def seen(self, beginning: bytes) -> Dialect:
-        """The dialect of a file that begins like this, where nothing else was said."""
-        encoding = self.encoding or next((name for mark, name in MARKS.items() if beginning.startswith(mark)), "utf-8")
+        """The dialect of a file that begins like this, where the options do not say."""
+        encoding = self.encoding or next((name for mark, name in ENCODING_MARKS.items() if beginning.startswith(mark)), "utf-8")
         text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning)
         sep = self.sep or separator(text)
         if sep == self.decimal:
@@ -77,8 +77,8 @@ class Dialect:
         return replace(self, sep=sep, encoding=encoding)
 
 
-AS_SHOWN = Dialect()
-"""Of which nothing is said."""
+UNSPECIFIED = Dialect()
+"""Of which the options say nothing."""
 
 
 def dialect(options: argparse.Namespace) -> Dialect:
@@ -103,7 +103,7 @@ def _divided(text: str, sep: str) -> list[list[str]]:
     rows: list[list[str]] = []
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=sep):
-            if len(rows) == LINES:
+            if len(rows) == SNIFFED_LINES:
                 break
             rows.append(row)
     except csv.Error:  # of what cannot be divided, what could
@@ -124,8 +124,8 @@ def with_decimal_commas(frame: Any) -> tuple[Any, Sequence[str]]:
         cells = frame[name].dropna()
         if cells.dtype.kind != "O" and not str(cells.dtype).startswith("str"):
             continue
-        if len(cells) and cells.map(lambda cell: isinstance(cell, str) and DECIMAL.fullmatch(cell) is not None).all():
-            found[name] = cells.map(lambda cell: TELLING.fullmatch(cell) is not None).any()
+        if len(cells) and cells.map(lambda cell: isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None).all():
+            found[name] = cells.map(lambda cell: UNAMBIGUOUS.fullmatch(cell) is not None).any()
     if not any(found.values()):
         return frame, ()
     read = {name: frame[name].map(lambda cell: cell.replace(",", "."), na_action="ignore").astype(float) for name in found}
@@ -134,7 +134,7 @@ def with_decimal_commas(frame: Any) -> tuple[Any, Sequence[str]]:
 
 def separator_named(text: str) -> str:
     """What separates cells, as the command line says it: one character, or the name of one."""
-    sep = CALLED.get(text, text)
+    sep = SEPARATOR_NAMES.get(text, text)
     if len(sep) != 1 or sep in '"\r\n':
         raise argparse.ArgumentTypeError(f"{text!r} is not one character, as ';', nor tab")
     return sep
@@ -151,4 +151,4 @@ def encoding_named(text: str) -> str:
 
 def shown(sep: str) -> str:
     """A separator as one would give it."""
-    return TAB if sep == CALLED[TAB] else f"'{sep}'"
+    return TAB if sep == SEPARATOR_NAMES[TAB] else f"'{sep}'"

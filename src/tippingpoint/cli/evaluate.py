@@ -8,12 +8,12 @@ from typing import Any
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.stability import profile
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
+from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
-from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.visible import csv_text
 
 EPILOG = f"""examples:
@@ -21,7 +21,7 @@ EPILOG = f"""examples:
   tippingpoint evaluate --model model.json --data eval.csv --target y --risk 0.4 --theta1 1 --theta2 0.25
   tippingpoint evaluate --config run.toml --fail-below 0.05
 
-{FILES}{shared.MODEL_FILES}{shared.CODES}"""
+{TABLE_FILES}{shared.MODEL_FILES}{shared.CODES}"""
 
 
 def add(commands: Any) -> None:
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options)
     check_gate(options)
     profiled, parts = _profiled(options)
-    result = profiled.stability(options.risk, **asked(options))
+    result = profiled.stability(options.risk, **question_settings(options))
     parts.update(provenance(options, parts.get("model"), {"model": result}))
     deliver(
         options,

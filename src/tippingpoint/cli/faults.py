@@ -27,8 +27,8 @@ def sentence(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return f"something that was given is nested too deeply ({text}); write it flatter."
     if isinstance(error, OSError):
-        told = error.strerror or text or type(error).__name__
-        return (
-            f"{told}; check the files and the disk." if error.filename is None else f"{error.filename}: {told}; check the path."
-        )
+        reason = error.strerror or text or type(error).__name__
+        if error.filename is None:
+            return f"{reason}; check the files and the disk."
+        return f"{error.filename}: {reason}; check the path."
     return f"this should not happen ({type(error).__name__}: {text}); --debug shows where, please report it."

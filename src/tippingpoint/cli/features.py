@@ -13,7 +13,7 @@ from tippingpoint.cli.gate import check_gate, gate, stopped
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
-from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.results.rankings import FeatureStability
 
 EPILOG = f"""examples:
@@ -44,17 +44,17 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options)
     check_gate(options)
     subject = read_subject(options)
-    settings = {**subject.settings, **asked(options)}
-    asking = (subject.model, subject.x, subject.y, options.risk)
+    settings = {**subject.settings, **question_settings(options)}
+    question = (subject.model, subject.x, subject.y, options.risk)
     parts: dict[str, Any] = {"model": subject.path, "data": options.data}
     if options.report is None:
-        ranked = feature_stability(*asking, features=options.feature, **settings)
+        ranked = feature_stability(*question, features=options.feature, **settings)
         deliver(options, f"{ranked}\n\n{ranked.advice()}", ranked.to_json())
         return _judged(options, ranked)
-    result, found = stability(*asking, **settings), None
+    result, found = stability(*question, **settings), None
     if not stopped(options, [result]):
         with suppress(KeyboardInterrupt):  # the result itself is not lost
-            found = feature_stability(*asking, features=options.feature, **settings)
+            found = feature_stability(*question, features=options.feature, **settings)
     judged = {} if found is None else found.results
     parts.update(provenance(options, subject.path, judged, "feature", complete=found is not None and _complete(found)))
     report = wanted(options.report, lambda: rendered_report(options.report, result, features=found, **parts))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from tippingpoint.cli.interrupts import INTERRUPTED
-from tippingpoint.cli.streams import complain
+from tippingpoint.cli.streams import print_stderr
 from tippingpoint.errors import InputError, listed
 from tippingpoint.report import Gate, badges
 from tippingpoint.results.stability import StabilityResult
@@ -19,7 +19,7 @@ PASSED, FAILED = 0, 1
 
 
 def check_gate(options: argparse.Namespace) -> None:
-    """Whether what is said of the gate makes sense, before the work begins."""
+    """Whether the options of the gate make sense, before the work begins."""
     threshold = options.fail_below
     if threshold is None:
         for name in ("on", "gate_model"):
@@ -43,7 +43,7 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
     if options.fail_below is None:
         return INTERRUPTED if halted else PASSED
     if halted:
-        complain("gate: not passed: interrupted, so not all that it judges is known.")
+        print_stderr("gate: not passed: interrupted, so not all that it judges is known.")
         return INTERRUPTED
     chosen = getattr(options, "gate_model", None)
     if chosen is not None and chosen not in results:
@@ -53,14 +53,14 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
     outcome = Gate(options.fail_below, on).judge(judged, what)
     worst, found = results[outcome.name], outcome.found
     whose = f" of the {what} {outcome.name!r}" if what else ""
-    if worst.interrupted:
-        complain(f"gate: failed: the search{whose} did not end, so what it found decides nothing.")
+    if worst.standing.interrupted:
+        print_stderr(f"gate: failed: the search{whose} did not end, so what it found decides nothing.")
         return FAILED
     if outcome.outcome == badges.PASSED:
         if not options.quiet:
-            complain(f"gate: passed: {_passing(worst, found, on, whose, options.fail_below)}.")
+            print_stderr(f"gate: passed: {_passing(worst, found, on, whose, options.fail_below)}.")
         return PASSED
-    complain(f"gate: failed: {_failing(worst, found, on, whose, options.fail_below)}.")
+    print_stderr(f"gate: failed: {_failing(worst, found, on, whose, options.fail_below)}.")
     return FAILED
 
 
@@ -68,7 +68,7 @@ def _passing(result: StabilityResult, found: float, on: str, whose: str, least: 
     """Why a gate passes; a threshold that is proved to be out of reach has no number."""
     if math.isinf(found):
         then, most = (level(each, result.loss) for each in (result.risk, result.largest_risk))
-        largest = "that any reaches" if result.exact else "that was found"
+        largest = "that any reaches" if result.standing.exact else "that was found"
         return (
             f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}, the largest"
             f" {largest} is {most}"
@@ -85,8 +85,8 @@ def _failing(result: StabilityResult, found: float, on: str, whose: str, least: 
             f" {found:.6g} is certified, below {least:g}; a search that finds nothing proves nothing"
         )
     if on == "lower" and found == 0.0 < result.value:
-        told = f"nothing certifies the stability{whose} from below (found: {result.value:.6g}; --on value judges that)"
-        return f"{told}, below {least:g}"
+        found_value = f"(found: {result.value:.6g}; --on value judges that)"
+        return f"nothing certifies the stability{whose} from below {found_value}, below {least:g}"
     return f"the {_called(result, on)}{whose} is {found:.6g}, below {least:g}"
 
 

@@ -13,8 +13,8 @@ from typing import Any
 INTERRUPTED = 130
 """The exit code that shells give to a program that was stopped."""
 
-TOLD = "tippingpoint: interrupted."
-"""What is said of it."""
+MESSAGE = "tippingpoint: interrupted."
+"""The line on standard error."""
 
 SHOW_CURSOR = b"\x1b[?25h"
 """What a terminal needs whose progress bar has no time to tidy up."""
@@ -65,7 +65,7 @@ class Interrupts:
             if os.isatty(2):
                 os.write(2, SHOW_CURSOR)
             if self.code == INTERRUPTED:
-                os.write(2, f"{TOLD}\n".encode())
+                os.write(2, f"{MESSAGE}\n".encode())
         os._exit(self.code)
 
 

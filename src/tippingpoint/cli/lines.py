@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from tippingpoint.cli.dialects import LOOKED_AT, Dialect, dialect
+from tippingpoint.cli.dialects import SNIFFED_BYTES, Dialect, dialect
 from tippingpoint.cli.tables import PARQUET, opened
 from tippingpoint.errors import InputError
 
@@ -33,16 +33,16 @@ def naming_lines(path: str | None, dialect: Dialect, notation: re.Pattern[str]) 
     try:
         yield
     except InputError as error:
-        told = str(error)
-        rows = [int(next(filter(None, found.groups()))) for found in notation.finditer(told)] if path is not None else []
+        message = str(error)
+        rows = [int(next(filter(None, found.groups()))) for found in notation.finditer(message)] if path is not None else []
         numbers = lines_of(path, dialect, rows) if path is not None and rows else []
-        hint = " If it has decimal commas, say --decimal ','." if DECIMALS.search(told) else ""
+        hint = " If it has decimal commas, say --decimal ','." if DECIMALS.search(message) else ""
         if not numbers:
             if not hint:
                 raise
-            raise InputError(f"{told}{hint}") from error
+            raise InputError(f"{message}{hint}") from error
         where = f"line {numbers[0]}" if len(numbers) == 1 else f"lines {', '.join(map(str, numbers))}"
-        raise InputError(f"{path}, {where}: {told}{hint}") from error
+        raise InputError(f"{path}, {where}: {message}{hint}") from error
 
 
 def data_lines(options: argparse.Namespace) -> AbstractContextManager[None]:
@@ -60,7 +60,7 @@ def lines_of(path: str, dialect: Dialect, rows: list[int]) -> list[int]:
     found: dict[int, int] = {}
     try:
         with opened(path, suffix) as raw:
-            seen = dialect.seen(raw.peek(LOOKED_AT))
+            seen = dialect.seen(raw.peek(SNIFFED_BYTES))
             text = io.TextIOWrapper(raw, encoding=seen.encoding, newline="")
             reader = csv.reader(text, delimiter=seen.sep or ",")
             row, line = -2, 1  # the header is none of them

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import os
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.cli.streams import complain, say, say_json
+from tippingpoint.cli.streams import print_answer, print_answer_json, print_stderr
 from tippingpoint.errors import InputError
+from tippingpoint.json_numbers import write_json
 from tippingpoint.report import RENDERINGS
-from tippingpoint.results.comparisons import Comparison
 from tippingpoint.results.stability import StabilityResult, Sweep
 from tippingpoint.visible import visible
 from tippingpoint.writing import write_files
 
-FILES = ("json", "report", "sensitive")
+OUTPUT_OPTIONS = ("json", "report", "sensitive")
 """Options that name files to write."""
 
-INPUTS = ("data", "linear", "space", "config")
+INPUT_OPTIONS = ("data", "linear", "space", "config")
 """Options that name files to read."""
 
-NAMED_INPUTS = ("model", "state", "table")
+NAMED_INPUT_OPTIONS = ("model", "state", "table")
 """Options that may be repeated and name a file to read, as FILE or NAME=FILE."""
 
-COMPARISON, SWEEP, SWEEPS = "tippingpoint.comparison/1", "tippingpoint.sweep/1", "tippingpoint.sweeps/1"
-"""Names and versions of the JSON that comparisons, sweeps and several of these are written as."""
+OPENERS = {"darwin": "open", "win32": "start"}
+"""The command that opens a file with whatever shows it, by system; elsewhere it is xdg-open."""
+
+SWEEPS = "tippingpoint.sweeps/1"
+"""Name and version of the JSON that the sweeps of several tables are written as."""
 
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Whether the files to write make sense, before the work begins."""
-    given = {name: getattr(options, name, None) for name in FILES}
+    given = {name: getattr(options, name, None) for name in OUTPUT_OPTIONS}
     chosen = {name: path for name, path in given.items() if path is not None}
     for name in ("sensitive", "report"):
         if chosen.get(name) == "-":
@@ -58,10 +59,10 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 def inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
     """The files that a command reads, each with the option that names it."""
-    given = [(f"--{name}", getattr(options, name, None)) for name in INPUTS]
-    for name in NAMED_INPUTS:
-        said = getattr(options, name, None) or ()
-        for text in [said] if isinstance(said, str) else said:
+    given = [(f"--{name}", getattr(options, name, None)) for name in INPUT_OPTIONS]
+    for name in NAMED_INPUT_OPTIONS:
+        values = getattr(options, name, None) or ()
+        for text in [values] if isinstance(values, str) else values:
             given += [(f"--{name}", each) for each in (text, text.partition("=")[2])]
     files = [(option, path) for option, path in given if isinstance(path, str) and path]
     return files + [(option, source) for option, path in files for source in _sources(path)]
@@ -94,7 +95,7 @@ def deliver(
 ) -> None:
     """Write the files that were asked for, then print; nothing is written where anything fails before.
 
-    A file that is there is replaced, as by any command with an output option, and that is said.
+    A file that is there is replaced, as by any command with an output option; a line on standard error names it.
     """
     contents: dict[Path, str | bytes] = {}
     if sensitive is not None:
@@ -107,14 +108,14 @@ def deliver(
     write_files(contents)
     if not options.quiet:
         for path in replaced:
-            complain(f"tippingpoint: {path} was there, and is replaced.")
+            print_stderr(f"tippingpoint: {path} was there, and is replaced.")
     if options.json == "-":
         if stored is not None:
-            say_json(options, stored)
+            print_answer_json(options, stored)
     elif not options.quiet:
-        say(options, text)
+        print_answer(options, text)
         if report is not None:
-            say(options, f"\nThe report is in {visible(options.report)}.")
+            print_answer(options, f"\nThe report is in {visible(options.report)}.")
 
 
 def wanted(path: str | None, render: Callable[[], str]) -> str | None:
@@ -130,45 +131,18 @@ def wanted(path: str | None, render: Callable[[], str]) -> str | None:
         return None
 
 
+def how_to_open(path: str) -> str:
+    """A sentence for below a report that was written."""
+    opener = OPENERS.get(sys.platform, "xdg-open")
+    return f"Open it in a browser: {opener} {visible(path)}, or {Path(path).resolve().as_uri()}"
+
+
 def rendered_report(path: str, result: StabilityResult, **parts: Any) -> str:
     """The report of a result, with what else is known, as the ending of the path wants it."""
     return RENDERINGS[Path(path).suffix.lower()](result.report_summary(**parts))
 
 
-def comparison_json(compared: Comparison) -> str:
-    """A comparison as JSON: every result, the differences, and what may be concluded."""
-    results = {name: result.to_dict() for name, result in compared.results.items()}
-    differences = compared.differences().to_dict("records")
-    return _dumped(
-        {
-            "schema": COMPARISON,
-            "interrupted": compared.interrupted,
-            "results": results,
-            "differences": [_storable(row) for row in differences],
-            "verdicts": [asdict(verdict) for verdict in compared.verdicts()],
-        }
-    )
-
-
-def sweep_json(sweep: Sweep) -> str:
-    """A sweep as JSON: what varies, its values, and the result at each."""
-    return _dumped({"schema": SWEEP, **_swept(sweep)})
-
-
 def sweeps_json(sweeps: Mapping[str, Sweep]) -> str:
     """Sweeps of several tables as JSON, by name."""
-    return _dumped({"schema": SWEEPS, "sweeps": {name: _swept(sweep) for name, sweep in sweeps.items()}})
-
-
-def _swept(sweep: Sweep) -> dict[str, Any]:
-    at = [str(each) if math.isinf(each) else each for each in sweep.at]  # which JSON lacks
-    return {"interrupted": sweep.interrupted, "over": sweep.over, "at": at, "results": [result.to_dict() for result in sweep]}
-
-
-def _storable(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Infinities and NaN as the strings JSON lacks."""
-    return {str(k): str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
-
-
-def _dumped(stored: Mapping[str, Any]) -> str:
-    return json.dumps(stored, indent=2, allow_nan=False, ensure_ascii=False)
+    stored = {name: {key: value for key, value in sweep.to_dict().items() if key != "schema"} for name, sweep in sweeps.items()}
+    return write_json({"schema": SWEEPS, "sweeps": stored}, indent=2)

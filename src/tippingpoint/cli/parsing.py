@@ -1,8 +1,9 @@
-"""Arguments that are read: whose errors are one sentence, and how numbers, lists and pairs are written."""
+"""Arguments that are read: whose errors are one sentence, and how numbers, lists and values of a column are written."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tippingpoint.errors import InputError
@@ -68,6 +69,23 @@ def words(text: str) -> list[str]:
     if not all(parts):
         raise argparse.ArgumentTypeError(f"{text!r} must be words between commas, as a,b")
     return parts
+
+
+def as_values(texts: Sequence[str], column: Any) -> list[Any]:
+    """Each text as the value of the column that is written so, or as one of its type; as text where it is neither."""
+    written = {str(value): value for value in column.dropna().unique().tolist()}
+    numeric = column.dtype.kind in "iuf"
+    return [written.get(text, _number_in(written, text) if numeric else text) for text in texts]
+
+
+def _number_in(written: dict[str, Any], text: str) -> Any:
+    """A number that is written otherwise, or not there; `1` where the column has 1.0."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    whole = int(value) if value.is_integer() else value
+    return next((each for each in written.values() if each == value), whole)
 
 
 def refuse(options: argparse.Namespace, reason: str, *names: str) -> None:

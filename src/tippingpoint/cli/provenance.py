@@ -28,19 +28,19 @@ def provenance(
         Of the command.
     model
         Where the model comes from. One that a factory builds has no file of its own, but its weights may: their fingerprint
-        is told then, and that of the object in memory where there is none.
+        is in the report then, and that of the object in memory where there is none.
     results, what, complete
         What the gate judges, what they are of, and whether all are there, as for `cli.gate.gate`; nothing for a command
         without a gate.
     """
-    told: dict[str, Any] = {"command": shlex.join(["tippingpoint", *options.words])}
+    parts: dict[str, Any] = {"command": shlex.join(["tippingpoint", *options.words])}
     states = getattr(options, "state", None) or ()
     files = (each for each in (model, *(text.rpartition("=")[2] for text in states[:1])) if each is not None)
-    told["model_file"] = next((each for each in files if Path(each).is_file()), None)
+    parts["model_file"] = next((each for each in files if Path(each).is_file()), None)
     if results is not None and options.fail_below is not None:
         chosen = getattr(options, "gate_model", None)
         judged = {name: each.summary for name, each in results.items() if chosen in (None, name)}
-        told["gate"] = (
+        parts["gate"] = (
             Gate(options.fail_below, options.on or "lower").judge(judged, what, complete=complete) if judged else None
         )
-    return told
+    return parts

@@ -8,14 +8,13 @@ from typing import Any
 from tippingpoint.api.comparing import compare
 from tippingpoint.api.reviewing import review
 from tippingpoint.cli import options as shared
-from tippingpoint.cli.alternatives import FILES, read_tables, refuse_columns
+from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
-from tippingpoint.cli.opening import how_to_open
-from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
+from tippingpoint.cli.outputs import check_outputs, deliver, how_to_open, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
-from tippingpoint.cli.streams import say
-from tippingpoint.cli.subjects import asked, read_subject
+from tippingpoint.cli.streams import print_answer
+from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.errors import InputError
 from tippingpoint.results.stability import StabilityResult
 
@@ -28,7 +27,7 @@ EPILOG = f"""examples:
   tippingpoint report --table runs.csv --by model --risk 0.4
 
 With several models, or --by, the report is about the first, and compares the others with it.
-{FILES}{shared.MODEL_FILES}{shared.CODES}"""
+{TABLE_FILES}{shared.MODEL_FILES}{shared.CODES}"""
 
 
 def add(commands: Any) -> None:
@@ -58,14 +57,14 @@ def run(options: argparse.Namespace) -> int:
     page = wanted(options.report, lambda: rendered_report(options.report, result, **parts))
     deliver(options, str(result), result.to_json(), report=page)
     if page is not None and not options.quiet and options.json != "-":
-        say(options, how_to_open(options.report))
+        print_answer(options, how_to_open(options.report))
     return gate(options, {"model": result}, "", complete=complete)
 
 
 def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:
     """The stability of the first model, and what else its report shows."""
     subject = read_subject(options, several=True)
-    x, y, settings = subject.x, subject.y, {**subject.settings, **asked(options)}
+    x, y, settings = subject.x, subject.y, {**subject.settings, **question_settings(options)}
     found = review(subject.models, x, y, options.risk, **settings)
     parts = {"features": found.features, "comparison": found.comparison, "model": subject.path, "data": options.data}
     return found.result, parts
@@ -78,6 +77,6 @@ def _of_tables(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, 
     if len(tables.profiles) == 1:
         if options.common:
             raise InputError("--common is of several tables; leave it out.")
-        return tables.first.stability(options.risk, **asked(options)), parts
-    compared = compare(tables.profiles, risk=options.risk, common=options.common, **asked(options))
+        return tables.first.stability(options.risk, **question_settings(options)), parts
+    compared = compare(tables.profiles, risk=options.risk, common=options.common, **question_settings(options))
     return next(iter(compared.results.values())), {**parts, "comparison": compared}

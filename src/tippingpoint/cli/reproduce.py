@@ -7,8 +7,10 @@ import os
 from typing import Any
 
 from tippingpoint.cli.outputs import same_file
-from tippingpoint.cli.streams import say
+from tippingpoint.cli.parsing import count
+from tippingpoint.cli.streams import print_answer
 from tippingpoint.errors import InputError
+from tippingpoint.reproduce import NAMES
 from tippingpoint.visible import visible
 
 EPILOG = """examples:
@@ -22,18 +24,6 @@ DIR holds the ACS and COVID-19 files; a figure whose files are missing says whic
 Every figure becomes a PNG, an SVG and a CSV of its numbers; claims.csv and claims.md say what holds, manifest.json with what
 versions and seeds.
 """
-
-NAMES = (
-    "toy-cross-entropy",
-    "toy-zero-one",
-    "toy-thresholds",
-    "toy-convergence",
-    "income",
-    "pubcov-covid",
-    "features",
-    "covid",
-)
-"""The figures, known without importing what makes them."""
 
 SEEDS, QUICK_SEEDS = 10, 2
 """Draws of the data, in earnest and for a taste."""
@@ -50,22 +40,16 @@ def add(commands: Any) -> None:
     parser.add_argument("figures", nargs="*", default=["all"], metavar="FIGURE", help="which; all where none is named")
     parser.add_argument("--data", metavar="DIR", help="directory of the data (or the environment variable TIPPINGPOINT_DATA)")
     parser.add_argument("--out", metavar="DIR", default="reproduction", help="where to write; default ./reproduction")
-    parser.add_argument("--seeds", type=_count, help=f"draws of the data; default {SEEDS}, with --quick {QUICK_SEEDS}")
-    parser.add_argument("--jobs", type=_count, help="draws at a time; default one a core")
+    parser.add_argument("--seeds", type=count, help=f"draws of the data; default {SEEDS}, with --quick {QUICK_SEEDS}")
+    parser.add_argument("--jobs", type=count, help="draws at a time; default one a core")
     parser.add_argument("--quick", action="store_true", help="a minute's taste: fewer rows, seeds and settings")
     parser.add_argument("--redraw", action="store_true", help="only draw and judge anew, from the tables that are in --out")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, and print nothing")
     parser.set_defaults(run=run)
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
-    return int(text)
-
-
 def run(options: argparse.Namespace) -> None:
-    """Measure, draw, judge; say where it is."""
+    """Measure, draw, judge; print where it is."""
     names = list(NAMES) if "all" in options.figures else options.figures
     for name in names:
         if name not in NAMES:
@@ -93,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
         )
     if not options.quiet:
         _show(options, table)
-        say(options, f"\nPictures, numbers and claims are in {visible(options.out)}.")
+        print_answer(options, f"\nPictures, numbers and claims are in {visible(options.out)}.")
 
 
 def _check_extras() -> None:

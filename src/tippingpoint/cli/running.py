@@ -13,10 +13,10 @@ from tippingpoint import __version__
 from tippingpoint.cli import compare, completion, curve, demo, evaluate, features, report, reproduce
 from tippingpoint.cli.config import expanded
 from tippingpoint.cli.faults import NO_READER, exit_code, sentence
-from tippingpoint.cli.interrupts import INTERRUPTED, TOLD, Interrupts
+from tippingpoint.cli.interrupts import INTERRUPTED, MESSAGE, Interrupts
 from tippingpoint.cli.lines import data_lines
 from tippingpoint.cli.parsing import Parser
-from tippingpoint.cli.streams import answering, complain, furnish_streams, quietly, settle_streams
+from tippingpoint.cli.streams import answer_stream, drain_streams, prepare_streams, print_stderr, without_progress_bars
 from tippingpoint.errors import InputError, OutputError
 from tippingpoint.visible import LAYOUT
 
@@ -26,9 +26,9 @@ COMMANDS = (demo, evaluate, features, compare, curve, report, reproduce, complet
 
 def run(words: Sequence[str], *, own: bool, interrupts: Interrupts) -> int:
     """Run a command; `own` says whether the process is, and `interrupts` whether somebody at the keyboard had enough of it."""
-    furnish_streams(own=own)
+    prepare_streams(own=own)
     code = _ended(words, own=own, interrupts=interrupts)
-    settle_streams(own=own)
+    drain_streams(own=own)
     return code
 
 
@@ -36,26 +36,26 @@ def _ended(words: Sequence[str], *, own: bool, interrupts: Interrupts) -> int:
     """How the command ended."""
     try:
         options = _read(words)
-        code = _told() if options is None else _work(options, own=own, interrupts=interrupts)
+        code = _help_code() if options is None else _work(options, own=own, interrupts=interrupts)
     except BrokenPipeError:
         return NO_READER
     except KeyboardInterrupt:
-        complain(TOLD)
+        print_stderr(MESSAGE)
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001  # the command line is where every error ends
         if "--debug" in words:
-            complain(traceback.format_exc().rstrip(), keep=LAYOUT)
-        complain(f"tippingpoint: {sentence(error)}")
+            print_stderr(traceback.format_exc().rstrip(), keep=LAYOUT)
+        print_stderr(f"tippingpoint: {sentence(error)}")
         return exit_code(error)
     if interrupts.arrived or code == INTERRUPTED:  # after what there was by then
-        complain(TOLD)
+        print_stderr(MESSAGE)
         return INTERRUPTED
     return code
 
 
 def _work(options: argparse.Namespace, *, own: bool, interrupts: Interrupts) -> int:
     """The work itself."""
-    with answering(own=own) as answer, quietly(options), warnings.catch_warnings():
+    with answer_stream(own=own) as answer, without_progress_bars(options), warnings.catch_warnings():
         warnings.showwarning = _warn
         options.answer, options.interrupts = answer, interrupts
         try:
@@ -68,7 +68,7 @@ def _work(options: argparse.Namespace, *, own: bool, interrupts: Interrupts) -> 
 
 
 def _read(words: Sequence[str]) -> argparse.Namespace | None:
-    """The options on the command line and in the file that it names; None where all that was asked for is help, and told."""
+    """The options on the command line and in the file that it names; None where help was printed instead."""
     parser = Parser(
         prog="tippingpoint",
         description="How much must the data change before this model breaks?",
@@ -98,7 +98,7 @@ def _check_words(words: Sequence[str]) -> None:
             raise InputError(f"{word!r} holds the character NUL, which no argument of a command can; leave it out.")
 
 
-def _told() -> int:
+def _help_code() -> int:
     """The exit code of help: it is fine if it got out."""
     try:
         sys.stdout.flush()
@@ -118,4 +118,4 @@ def _warn(
     line: str | None = None,
 ) -> None:
     """A warning as a sentence, without the line of our code that gave it."""
-    complain(f"tippingpoint: warning: {' '.join(str(message).split())}")
+    print_stderr(f"tippingpoint: warning: {' '.join(str(message).split())}")

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from tippingpoint.cli.toml import read_toml
-from tippingpoint.cli.values import as_values
+from tippingpoint.cli.config import read_toml
+from tippingpoint.cli.parsing import as_values
 from tippingpoint.errors import InputError
 from tippingpoint.space import Space
 
@@ -20,22 +20,22 @@ def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | 
     """The space of a file, or of a table in the configuration, with the features frozen on the command line."""
     if written is None:
         return Space(frozen=frozen) if frozen else None
-    name, said = (written, read_toml(written)) if isinstance(written, str) else ("space", dict(written))
+    name, entries = (written, read_toml(written)) if isinstance(written, str) else ("space", dict(written))
     known = (*(f.name for f in fields(Space)), *INFERRING)
-    for key in said:
+    for key in entries:
         if key not in known:
             close = difflib.get_close_matches(key, known, 1, 0.6)
             hint = f"perhaps {close[0]!r} is meant" if close else f"it has {', '.join(sorted(known))}"
             raise InputError(f"{name} has {key!r}, which is nothing that a space has; {hint}.")
-    infer, ranges = said.pop("infer", False), said.pop("ranges", None)
+    infer, ranges = entries.pop("infer", False), entries.pop("ranges", None)
     if not isinstance(infer, bool):
         raise InputError(f"{name}: infer = {infer!r} must be true or false.")
-    if not infer and (ranges is not None or isinstance(said.get("one_hot"), bool)):
+    if not infer and (ranges is not None or isinstance(entries.get("one_hot"), bool)):
         odd = "ranges" if ranges is not None else "one_hot"
-        raise InputError(f"{name}: {odd} = {ranges if ranges is not None else said['one_hot']!r} needs infer = true.")
-    if isinstance(said.get("switch"), dict):
-        said["switch"] = {column: _switch(costs, column, data) for column, costs in said["switch"].items()}
-    read = Space.infer(data, ranges=ranges or "observed", **said) if infer else Space(**said)
+        raise InputError(f"{name}: {odd} = {ranges if ranges is not None else entries['one_hot']!r} needs infer = true.")
+    if isinstance(entries.get("switch"), dict):
+        entries["switch"] = {column: _switch(costs, column, data) for column, costs in entries["switch"].items()}
+    read = Space.infer(data, ranges=ranges or "observed", **entries) if infer else Space(**entries)
     return read.edit(frozen=list(frozen)) if frozen else read
 
 

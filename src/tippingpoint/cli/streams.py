@@ -1,4 +1,4 @@
-"""Standard output belongs to the answer, standard error to everything else that is said."""
+"""Standard output belongs to the answer, standard error to everything else that is printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tippingpoint.errors import OutputError
 from tippingpoint.visible import LAYOUT, is_hidden, visible
 
 
-class Plain(io.TextIOBase):
+class NoTerminal(io.TextIOBase):
     """Standard error that is no terminal, so that nobody draws progress bars on it."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -31,7 +31,7 @@ class Plain(io.TextIOBase):
         return False
 
 
-def furnish_streams(*, own: bool) -> None:
+def prepare_streams(*, own: bool) -> None:
     """Make standard streams able to take any text; of our own process, also those that were closed: what goes there is lost."""
     if own:
         while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:  # a file that is opened later must not take their place
@@ -44,7 +44,7 @@ def furnish_streams(*, own: bool) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def settle_streams(*, own: bool) -> None:
+def drain_streams(*, own: bool) -> None:
     """What could not be printed goes nowhere, so that the interpreter of our own process does not fail over it at its end."""
     for stream in filter(None, (sys.__stdout__, sys.__stderr__) if own else ()):
         try:
@@ -54,7 +54,7 @@ def settle_streams(*, own: bool) -> None:
 
 
 @contextlib.contextmanager
-def answering(*, own: bool) -> Iterator[TextIO]:
+def answer_stream(*, own: bool) -> Iterator[TextIO]:
     """Standard output as it was; meanwhile, what a model or a library prints there goes to standard error.
 
     In a process of our own that includes what compiled code writes to the descriptor itself.
@@ -79,27 +79,27 @@ def _moved(stream: TextIO) -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def quietly(options: argparse.Namespace) -> Iterator[None]:
+def without_progress_bars(options: argparse.Namespace) -> Iterator[None]:
     """No progress bars with `--quiet`."""
     if not getattr(options, "quiet", False):
         yield
         return
-    with contextlib.redirect_stderr(Plain(sys.stderr)):
+    with contextlib.redirect_stderr(NoTerminal(sys.stderr)):
         yield
 
 
-def say(options: argparse.Namespace, text: str) -> None:
+def print_answer(options: argparse.Namespace, text: str) -> None:
     """Print a part of the answer; whatever names in it hold, a terminal shows it and does nothing else."""
     _print(options.answer, visible(text, keep=LAYOUT))
 
 
-def say_json(options: argparse.Namespace, stored: str) -> None:
+def print_answer_json(options: argparse.Namespace, stored: str) -> None:
     """Print JSON exactly; what a terminal would obey, or cannot show, is written as JSON's own escapes."""
     encoding = getattr(options.answer, "encoding", None) or "utf-8"
     _print(options.answer, "".join(_as_json(letter, encoding) for letter in stored))
 
 
-def complain(text: str, keep: str = "") -> None:
+def print_stderr(text: str, keep: str = "") -> None:
     """A line on standard error, or several where line breaks are to `keep`, if anybody listens."""
     with contextlib.suppress(OSError, ValueError):
         print(visible(text, keep), file=sys.stderr)

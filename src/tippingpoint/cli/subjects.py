@@ -13,9 +13,9 @@ import numpy as np
 from tippingpoint.api.settings import QUESTION
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.options import LOADING, SEARCH
+from tippingpoint.cli.parsing import as_values
 from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.tables import read_table
-from tippingpoint.cli.values import as_values
 from tippingpoint.errors import InputError, listed
 from tippingpoint.files import linear, read_model, recognised, skops, takes_of
 from tippingpoint.files.base import Content, Loading, Stored
@@ -53,8 +53,8 @@ class Subject:
         return next(iter(self.paths.values()))
 
 
-def asked(options: argparse.Namespace) -> dict[str, Any]:
-    """The prices and the divergence."""
+def question_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The prices and the divergence: keyword arguments of a profile's questions."""
     return {name: getattr(options, name) for name in QUESTION}
 
 

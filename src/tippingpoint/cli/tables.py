@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from tippingpoint.cli.dialects import AS_SHOWN, COMMA, LOOKED_AT, Dialect, shown, with_decimal_commas
-from tippingpoint.cli.streams import complain
+from tippingpoint.cli.dialects import COMMA, SNIFFED_BYTES, UNSPECIFIED, Dialect, shown, with_decimal_commas
+from tippingpoint.cli.streams import print_stderr
 from tippingpoint.errors import InputError
 
 PARQUET = (".parquet", ".pq")
@@ -33,7 +33,7 @@ UNSERVED = (".zst", ".tar", ".tgz", ".7z")
 EXPANSION = 32
 """How many times its size a packed file may hold."""
 
-FREE = 2**28
+FREE_BYTES = 2**28
 """Bytes that a packed file of any size may hold."""
 
 PIECE = 2**20
@@ -43,7 +43,7 @@ FREE_CELLS = 2**28
 """Cells that a Parquet file of any size may hold: 2 GiB of numbers."""
 
 
-def read_table(path: str, dialect: Dialect = AS_SHOWN) -> Any:
+def read_table(path: str, dialect: Dialect = UNSPECIFIED) -> Any:
     """A CSV or Parquet file as a pandas frame; a path only, never an address that would be fetched."""
     import pandas as pd
 
@@ -70,25 +70,25 @@ def read_table(path: str, dialect: Dialect = AS_SHOWN) -> Any:
 
 
 def _read_csv(path: str, raw: io.BufferedReader[Any], dialect: Dialect) -> Any:
-    """A CSV file; what is recognised of how it is written is said, since it could be meant otherwise."""
+    """A CSV file; a line on standard error says what is recognised of how it is written, since it could be meant otherwise."""
     import pandas as pd
 
     try:
-        seen = dialect.seen(raw.peek(LOOKED_AT))
+        seen = dialect.seen(raw.peek(SNIFFED_BYTES))
         frame = pd.read_csv(raw, sep=seen.sep, decimal=seen.decimal or ".", encoding=seen.encoding)
     except UnicodeError:
         tried = dialect.encoding or "utf-8"
         raise InputError(f"{path} is not written in {tried}; give its --encoding, as utf-8, latin-1 or utf-16.") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise InputError(f"{path}: its lines hold more cells than its first line has names; name every column, or mend them.")
-    told = []
+    recognised = []
     if dialect.sep is None and seen.sep not in (None, COMMA):
-        told.append(f"--sep {shown(seen.sep)}")
+        recognised.append(f"--sep {shown(seen.sep)}")
     if seen.sep != COMMA and dialect.decimal is None:
         frame, columns = with_decimal_commas(frame)
-        told += ["--decimal ','"] if columns else []
-    if told and not dialect.quiet:
-        complain(f"tippingpoint: {path} is read with {' '.join(told)}, as it seems to be written.")
+        recognised += ["--decimal ','"] if columns else []
+    if recognised and not dialect.quiet:
+        print_stderr(f"tippingpoint: {path} is read with {' '.join(recognised)}, as it seems to be written.")
     return frame
 
 
@@ -110,10 +110,10 @@ def opened(path: str, suffix: str) -> Iterator[io.BufferedReader[Any]]:
     if suffix in UNSERVED:
         raise InputError(f"{path}: CSV files packed as {suffix} are not read; unpack it, or pack it as .gz.")
     if suffix not in (*UNPACKERS, ".zip"):
-        with io.BufferedReader(io.FileIO(path), LOOKED_AT) as file:
+        with io.BufferedReader(io.FileIO(path), SNIFFED_BYTES) as file:
             yield file
         return
-    limit = max(FREE, EXPANSION * Path(path).stat().st_size)
+    limit = max(FREE_BYTES, EXPANSION * Path(path).stat().st_size)
     with _unpacked(path, suffix) as stream:  # before anything is kept: a parser takes many times what it reads
         if not _ends_within(stream, limit):
             raise InputError(
@@ -121,7 +121,7 @@ def opened(path: str, suffix: str) -> Iterator[io.BufferedReader[Any]]:
                 " fill the memory; unpack it yourself, and give what comes out."
             )
     with _unpacked(path, suffix) as stream:
-        yield io.BufferedReader(stream, LOOKED_AT)
+        yield io.BufferedReader(stream, SNIFFED_BYTES)
 
 
 def _ends_within(stream: IO[bytes], limit: int) -> bool:

@@ -1,13 +1,26 @@
-"""Alternatives given as a table: no model, no features, only what each costs and what the loss would be.
+"""Atoms: places that a sample may go to, each with the lift of its loss there and what it costs. The only store of them.
 
-The best response of a sample is on the upper envelope of the lines `λ·loss - cost` of its alternatives. The envelopes are
-kept as one flat list of edges, so a response is a comparison and a count.
+The best atom of a sample at price `λ` is where `λ·lift - cost` is largest; at an infinite price, the cheapest of the largest
+lift. Where a sample stays is an atom too, of no lift and no cost. Whatever found them, the optimum over distributions on atoms
+is a feasible perturbation, so its cost is an upper bound on the stability; an atom more can only lower it.
+
+The same rule in two layouts:
+
+- `Envelopes`, for many atoms that are asked about at many prices: the upper envelope of the lines `λ·lift - cost` of every
+  sample, as one flat list of edges, so that a response is a comparison and a count.
+- `Layers`, for a few atoms of every sample to which one is added again and again, as searches of networks do: nothing is
+  sorted, and a layer is shared by all that hold it. Building envelopes costs as much as some sixty responses among layers, and
+  such a search asks for two or three before it adds the next.
+
+`Atoms` is the memory of a search that adds atoms in any order and forgets those that are never best.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,10 +29,202 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.responses import Response
+from tippingpoint.errors import UnsupportedError
+
+MAX_ATOMS_A_SAMPLE = 32
+"""Atoms a sample, on average, from which on a memory forgets those that cannot matter."""
+
+Outline = tuple[IntArray, FloatArray, FloatArray]
+"""Sample, lift and cost of atoms."""
+
+Part = tuple[IntArray, FloatArray, FloatArray, FloatArray]
+"""Sample, lift, cost and place of atoms."""
+
+
+class Store(ABC):
+    """The best atoms of samples; with the losses beside it, it fulfils `tippingpoint.core.responses.BestResponses`."""
+
+    ceiling = math.inf
+
+    @abstractmethod
+    def chosen(self, price: float) -> IntArray:
+        """Which atom of every sample is the best at a price."""
+
+    @abstractmethod
+    def respond(self, price: float) -> Response:
+        """The best responses among the atoms."""
+
+    def peak(self) -> Response:
+        """The largest lift of every sample, and the least cost that reaches it."""
+        return self.respond(math.inf)
+
+    def escape(self, lift: float) -> Response:
+        """Atoms are counted off: no sample goes further than the last of them."""
+        raise UnsupportedError("places that are counted off have no ceiling, so nothing can escape from it.")
+
+
+class Envelopes(Store):
+    """The atoms that are best at some price, sorted by sample and lift; which one it is counts through all of them.
+
+    Parameters
+    ----------
+    first
+        `(n,)` where the atoms of each sample begin, with the one that it stays at.
+    lift, cost
+        `(m,)` of every atom, both rising within a sample.
+    """
+
+    def __init__(self, first: IntArray, lift: FloatArray, cost: FloatArray) -> None:
+        self.first = first
+        self.lift = lift
+        self.cost = cost
+        later = np.setdiff1d(np.arange(len(lift)), first, assume_unique=True)
+        self.begins = np.zeros(len(lift))
+        """The price from which on an atom beats the one before it; of the first of a sample 0."""
+        with np.errstate(over="ignore"):  # a lift next to nothing never pays
+            self.begins[later] = (cost[later] - cost[later - 1]) / (lift[later] - lift[later - 1])
+
+    @classmethod
+    def of_moves(cls, count: IntArray, lift: FloatArray, cost: FloatArray) -> Envelopes:
+        """From how many atoms every sample has elsewhere, and their lifts and costs; staying is added to each."""
+        staying = np.concatenate(([0], np.cumsum(count + 1)))[:-1]
+        moving = np.setdiff1d(np.arange(len(count) + len(lift)), staying, assume_unique=True)
+        lifts, costs = np.zeros(len(count) + len(lift)), np.zeros(len(count) + len(lift))
+        lifts[moving], costs[moving] = lift, cost
+        return cls(staying, lifts, costs)
+
+    def chosen(self, price: float) -> IntArray:
+        if math.isinf(price):  # even where the price from which on it pays is no number
+            return np.append(self.first[1:], len(self.begins)) - 1
+        beaten = (self.begins < price).astype(np.intp)
+        beaten[self.first] = 0
+        return np.asarray(self.first + np.add.reduceat(beaten, self.first))
+
+    def respond(self, price: float) -> Response:
+        chosen = self.chosen(price)
+        return Response(self.lift[chosen], self.cost[chosen], np.zeros(len(self.first)))
+
+    def prices(self, rows: IntArray) -> FloatArray:
+        """A price, for every atom of these samples but staying, at which it is the best of them."""
+        ends = np.append(self.first[1:], len(self.lift))
+        held = np.concatenate([np.arange(self.first[i] + 1, ends[i]) for i in rows]) if len(rows) else np.zeros(0, np.intp)
+        last = np.isin(held + 1, ends)
+        after = self.begins[np.minimum(held + 1, len(self.begins) - 1)]
+        return np.asarray(np.where(last, 2.0 * self.begins[held], 0.5 * (self.begins[held] + after)))
+
+
+@dataclass(frozen=True)
+class Layers(Store):
+    """Layers of atoms, one of every sample in each; in the first everybody stays.
+
+    Attributes
+    ----------
+    lifts, costs
+        One `(n,)` array a layer.
+    places
+        One `(n, d)` array a layer: where the atoms are, in whatever precision the first layer has.
+    """
+
+    lifts: tuple[FloatArray, ...]
+    costs: tuple[FloatArray, ...]
+    places: tuple[np.ndarray[Any, Any], ...]
+
+    @classmethod
+    def staying(cls, places: np.ndarray[Any, Any]) -> Layers:
+        """Nobody moves from these places."""
+        nothing = np.zeros(len(places))
+        return cls((nothing,), (nothing,), (places,))
+
+    def joined(self, places: FloatArray, lift: FloatArray, cost: FloatArray) -> Layers:
+        """One layer more."""
+        return Layers((*self.lifts, lift), (*self.costs, cost), (*self.places, places.astype(self.places[0].dtype)))
+
+    def chosen(self, price: float) -> IntArray:
+        best = np.zeros(len(self.lifts[0]), dtype=np.intp)
+        worth, paid = np.zeros(len(best)), np.zeros(len(best))
+        for layer in range(1, len(self.lifts)):
+            lift, cost = self.lifts[layer], self.costs[layer]
+            gain = lift if math.isinf(price) else price * lift - cost
+            better = gain > worth
+            if math.isinf(price):
+                better |= (gain == worth) & (cost < paid)
+            worth, paid = np.where(better, gain, worth), np.where(better, cost, paid)
+            best[better] = layer
+        return best
+
+    def respond(self, price: float) -> Response:
+        chosen = self.chosen(price)
+        lift, cost = np.zeros(len(chosen)), np.zeros(len(chosen))
+        for layer in range(1, len(self.lifts)):
+            here = chosen == layer
+            lift[here], cost[here] = self.lifts[layer][here], self.costs[layer][here]
+        return Response(lift, cost, np.zeros_like(lift))
+
+    def at(self, price: float, rows: IntArray) -> FloatArray:
+        """The best places of these samples at a price."""
+        chosen = self.chosen(price)[rows]
+        found = np.empty((len(rows), self.places[0].shape[1]))
+        for layer in np.unique(chosen):
+            here = chosen == layer
+            found[here] = self.places[layer][rows[here]]
+        return found
+
+
+class Atoms:
+    """The memory of a search: atoms with their places, of which those that are never best are forgotten.
+
+    Parameters
+    ----------
+    x
+        `(n, d)` where the samples are: their first atoms.
+    """
+
+    def __init__(self, x: FloatArray) -> None:
+        n = len(x)
+        self._parts: list[Part] = [(np.arange(n), np.zeros(n), np.zeros(n), x)]
+        self._pruned: tuple[Part, Envelopes] | None = None
+        self._samples = n
+
+    def add(self, sample: IntArray, lift: FloatArray, cost: FloatArray, places: FloatArray) -> None:
+        """Remember these, as far as they lift the loss."""
+        pays = np.flatnonzero(lift > 0.0)
+        self._parts.append((sample[pays], lift[pays], cost[pays], places[pays]))
+        self._pruned = None
+        if sum(len(part[0]) for part in self._parts) > MAX_ATOMS_A_SAMPLE * self._samples:
+            self._prune()
+
+    def kept(self) -> Part:
+        """Sample, lift, cost and place of the atoms on the envelopes, sorted by sample and lift."""
+        return self._prune()[0]
+
+    def _prune(self) -> tuple[Part, Envelopes]:
+        """The atoms on the envelopes; the others are forgotten."""
+        if self._pruned is None:
+            sample, lift, cost, places = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+            best = envelope(sample, lift, cost)
+            part = sample[best], lift[best], cost[best], places[best]
+            self._parts = [part]
+            self._pruned = part, Envelopes(np.searchsorted(part[0], np.arange(self._samples)), part[1], part[2])
+        return self._pruned
+
+    def outline(self) -> Outline:
+        """Sample, lift and cost of the atoms that are kept."""
+        return self.kept()[:3]
+
+    def cheapest(self) -> tuple[FloatArray, FloatArray]:
+        """The place of largest lift of every sample, the cheapest of them, and its cost; its own where there is no lift."""
+        (_, _, cost, places), envelopes = self._prune()
+        last = envelopes.chosen(math.inf)
+        return places[last], cost[last]
+
+    def at(self, price: float) -> FloatArray:
+        """The best place of every sample at a price."""
+        (_, _, _, places), envelopes = self._prune()
+        return np.asarray(places[envelopes.chosen(price)])
 
 
 class TableOracle(Oracle):
-    """Best responses among given alternatives.
+    """Best responses among given alternatives: no model, no features, only what each costs and what the loss would be.
 
     Parameters
     ----------
@@ -42,16 +247,9 @@ class TableOracle(Oracle):
         original = np.flatnonzero(cost == 0.0)
         self._losses = np.zeros(int(sample.max()) + 1)
         self._losses[sample[original]] = loss[original]
-        kept = envelope(sample, loss, cost)
-        self._atom = kept
-        self._first = np.searchsorted(sample[kept], np.arange(len(self._losses)))
-        self._lift = loss[kept] - self._losses[sample[kept]]
-        self._cost = cost[kept]
-        # The price from which on an atom beats the one before it; the original comes first, from price 0 on.
-        self._from = np.zeros(len(kept))
-        later = np.setdiff1d(np.arange(len(kept)), self._first, assume_unique=True)
-        with np.errstate(over="ignore"):  # a lift next to nothing never pays
-            self._from[later] = (self._cost[later] - self._cost[later - 1]) / (self._lift[later] - self._lift[later - 1])
+        self._kept = kept = envelope(sample, loss, cost)
+        first = np.searchsorted(sample[kept], np.arange(len(self._losses)))
+        self._envelopes = Envelopes(first, loss[kept] - self._losses[sample[kept]], cost[kept])
 
     @property
     def losses(self) -> FloatArray:
@@ -74,19 +272,15 @@ class TableOracle(Oracle):
         return TableOracle(place[sample[kept]], loss[kept], cost[kept], columns)
 
     def respond(self, price: float) -> Response:
-        chosen = self._chosen(price)
-        return Response(self._lift[chosen], self._cost[chosen], np.zeros_like(self._losses))
+        return self._envelopes.respond(price)
 
     def peak(self) -> Response:
-        return self.respond(math.inf)
+        return self._envelopes.peak()
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
-        atoms = self._atom[self._chosen(price)[rows]]
+        atoms = self.chosen(price)[rows]
         return {name: np.asarray(column)[atoms] for name, column in self._columns.items()}
 
-    def _chosen(self, price: float) -> IntArray:
-        if math.isinf(price):  # even where the price from which on it pays is no number
-            return np.append(self._first[1:], len(self._from)) - 1
-        beaten = (self._from < price).astype(np.intp)
-        beaten[self._first] = 0
-        return np.asarray(self._first + np.add.reduceat(beaten, self._first))
+    def chosen(self, price: float) -> IntArray:
+        """The alternative of every sample that is best at a price, by its position in the table."""
+        return np.asarray(self._kept[self._envelopes.chosen(price)])

@@ -7,8 +7,8 @@ r"""The dual: a concave maximisation over one number.
 keeps the best point on either side. The two, mixed so that the risk is exactly `r`, are a feasible perturbation: their
 cost is an upper bound on `R`, each `g(h)` is a lower bound, and the search stops when the two agree.
 
-Every limit lives here and nowhere else: an infinite price, a risk already reached (`R = 0`), out of reach (`R = ∞`),
-or equal to the largest that can be reached.
+Every limit of the threshold lives here and nowhere else: a risk already reached (`R = 0`), out of reach (`R = ∞`), or equal
+to the largest that can be reached. What an infinite price means is the problem's (`tippingpoint.core.problem`).
 """
 
 from __future__ import annotations
@@ -185,8 +185,7 @@ def _largest(problem: Problem) -> Solution:
     point = problem.concentrated()
     lower, price, evaluations = 0.0, 1.0, 0
     scale = max(point.cost, np.finfo(float).tiny) / problem.wanted
-    ceiling = problem.theta1 * problem.responses.ceiling
-    while evaluations < EVALUATIONS and lower < point.cost * (1.0 - TOLERANCE) and price * scale < ceiling:
+    while evaluations < EVALUATIONS and lower < point.cost * (1.0 - TOLERANCE) and price * scale < problem.ceiling:
         lower = max(lower, problem.evaluate(price * scale).value)
         price, evaluations = 2.0 * price, evaluations + 1
     return Solution(Status.LARGEST, point, point, 0.0, min(lower, point.cost), evaluations)
@@ -195,7 +194,7 @@ def _largest(problem: Problem) -> Solution:
 def _bracket(problem: Problem, rest: Evaluation) -> Solution:
     """Safeguarded Newton on the slope of g, with a model of its jumps where Newton's step is refuted."""
     left, right = rest, None
-    ceiling = problem.theta1 * problem.responses.ceiling if not math.isinf(problem.theta1) else math.inf
+    ceiling = problem.ceiling
     noise = 0.1 * TOLERANCE * problem.wanted
     price = _first_price(problem, rest, ceiling)
     lower, share, width, last, widths = 0.0, 0.0, math.inf, math.inf, [math.inf, math.inf]
@@ -236,7 +235,7 @@ def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:
     wanted = problem.wanted
     if rest.curvature > 0.0:
         first = min(-rest.excess / rest.curvature, FARTHEST * problem.theta1)
-    elif not math.isinf(problem.theta2) and np.ptp(problem.responses.losses) > 0.0:  # a cap, or a variance that underflows
+    elif problem.reweights and np.ptp(problem.responses.losses) > 0.0:  # a cap, or a variance that underflows
         first = problem.theta2 / float(np.ptp(problem.responses.losses))
     else:
         peak = problem.responses.peak()
@@ -289,7 +288,7 @@ def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> float:
     growth is spread evenly. At a jump its nearer unexplored side is proposed.
     """
     span = right.price - left.price
-    if math.isinf(problem.theta1):
+    if not problem.moves:
         return left.price - left.excess * span / (right.excess - left.excess)
     rise = right.response.lift - left.response.lift
     smooth = np.minimum(left.response.slope, right.response.slope) * (span / problem.theta1)

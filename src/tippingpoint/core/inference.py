@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -51,64 +50,14 @@ def normal_margin(error: float, level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2.0) * error
 
 
-@dataclass(frozen=True)
-class Bootstrap:
-    """Stabilities of resampled data.
-
-    Attributes
-    ----------
-    values
-        One stability a replicate; `inf` where the resampled data cannot reach the threshold.
-    value
-        The stability of the data themselves.
-    """
-
-    values: FloatArray
-    value: float
-
-    @property
-    def standard_error(self) -> float:
-        finite = self.values[np.isfinite(self.values)]
-        if len(finite) < 2:
-            return math.nan
-        return length(finite - np.mean(finite)) / math.sqrt(len(finite) - 1)
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Percentile interval."""
-        check_level(level)
-        tail = (1.0 - level) / 2.0
-        low, high = np.quantile(self.values, [tail, 1.0 - tail], method="inverted_cdf")
-        return float(low), float(high)
-
-    def __repr__(self) -> str:
-        return f"Bootstrap(value={self.value!r}, standard_error={self.standard_error!r}, replicates={len(self.values)})"
-
-    def __str__(self) -> str:
-        low, high = self.interval()
-        beyond = int(np.isinf(self.values).sum())
-        text = [
-            f"Stability {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
-            f"  standard error  {self.standard_error:.2g}",
-            f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
-        ]
-        if beyond:
-            text.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
-        return "\n".join(text)
-
-
 def check_level(level: float) -> None:
     """Refuse a confidence level that is none."""
     if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
         raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
 
 
-def bootstrap(
-    stability: Callable[[FloatArray], float], base: FloatArray, value: float, *, replicates: int, seed: int
-) -> Bootstrap:
-    """Resample rows with replacement: each replicate is a new set of base weights for the same responses.
-
-    `value` is the stability at `base` itself.
-    """
+def resampled(stability: Callable[[FloatArray], float], base: FloatArray, *, replicates: int, seed: int) -> FloatArray:
+    """Stabilities of rows drawn with replacement: each replicate is a new set of base weights for the same responses."""
     generator = np.random.default_rng(seed)
     n = len(base)
     values = np.empty(replicates)
@@ -116,4 +65,4 @@ def bootstrap(
         counts = generator.multinomial(n, np.full(n, 1.0 / n))
         weights = base * counts
         values[replicate] = stability(weights / weights.sum())
-    return Bootstrap(values, value)
+    return values

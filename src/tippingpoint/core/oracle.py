@@ -16,6 +16,9 @@ from tippingpoint.errors import ModelError, UnsupportedError
 INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 """What a result says of a search that somebody at the keyboard ended."""
 
+NOTHING_MOVES = "exact: nothing moves, and weights are a problem in one number"
+"""What certifies a lower bound where moving is forbidden."""
+
 
 def failed(failure: ModelError, calls: int) -> str:
     """In words, for a result: the model failed, and what its value is then worth."""
@@ -92,9 +95,19 @@ class Oracle(ABC):
         """An oracle that answers this question better, where searching depends on the question; otherwise itself."""
         return self
 
+    def attains(self, problem: Problem) -> bool:
+        """Whether the best among these responses is the best there is: they are exact, or nothing moves."""
+        return self.exact or not problem.moves
+
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        """A lower bound on the stability; for exact responses the dual's value is one."""
-        return Certificate(solution.lower, self.certificate) if self.exact else Certificate(0.0, self.certificate)
+        """A lower bound on the stability; where the responses are the best there are, the dual's value is one."""
+        if self.attains(problem):
+            return Certificate(solution.lower, self.certificate if self.exact else NOTHING_MOVES)
+        return self.bound(problem, solution)
+
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
+        """What is known from below where samples move and responses are not exact; nothing, unless an oracle says more."""
+        return Certificate(0.0, f"not certified: {self.certificate}")
 
     @property
     def trace(self) -> tuple[float, ...]:

@@ -4,6 +4,9 @@ r"""One question, and all that is known about it at one dual price `h`.
 
 :math:`\Psi` is the divergence's (`tippingpoint.core.divergences`), :math:`e_i` the best responses'. Every `g(h)` is a lower
 bound on the stability, and the perturbation that attains it has the risk at which it is tight.
+
+What an infinite price means is said here and nowhere else: at an infinite :math:`\theta_1` nothing moves (`moves`), at an
+infinite :math:`\theta_2` nothing is reweighted (`reweights`).
 """
 
 from __future__ import annotations
@@ -79,6 +82,26 @@ class Problem:
     theta2: float
     divergence: Divergence
 
+    @property
+    def moves(self) -> bool:
+        """Whether samples may move."""
+        return not math.isinf(self.theta1)
+
+    @property
+    def reweights(self) -> bool:
+        """Whether weights may change."""
+        return not math.isinf(self.theta2)
+
+    @property
+    def moving_price(self) -> float:
+        """What is paid for a cost of one: `θ1`; nothing where nothing moves."""
+        return self.theta1 if self.moves else 0.0
+
+    @property
+    def ceiling(self) -> float:
+        """The least dual price `h` at which a response is infinite; `inf` where there is none, or nothing moves."""
+        return self.theta1 * self.responses.ceiling if self.moves else math.inf
+
     @cached_property
     def current(self) -> float:
         """The risk as it is now."""
@@ -102,8 +125,7 @@ class Problem:
 
     def evaluate(self, price: float) -> Evaluation:
         """Everything at dual price `h > 0`."""
-        response = self._still() if math.isinf(self.theta1) else self.responses.respond(price / self.theta1)
-        return self._weigh(price, response)
+        return self._weigh(price, self._response(price))
 
     def floor(self, price: float, gain: FloatArray) -> float:
         """`g(h)` for bounds `gain ≥ e_i(λ) - λ·ℓ(ẑ_i)` at `λ = h/θ1`: a lower bound on the stability, whatever `h` is."""
@@ -115,10 +137,10 @@ class Problem:
 
     def rest(self) -> Evaluation:
         """The data as they are, or as they are at once for the smallest price (CVaR reweights without cost)."""
-        response = self._still() if math.isinf(self.theta1) else self.responses.respond(0.0)
+        response = self._response(0.0)
         changes = zero = np.zeros_like(self.base)
         curvature = self._steepness(self.base, response)
-        if not math.isinf(self.theta2):
+        if self.reweights:
             stiffness = float(self.divergence.stiffness(zero[:1])[0])
             curvature += stiffness * total(self.base, np.square(self._above)) / self.theta2
             if stiffness == 0.0:  # a cap, not a price: at h → 0+ the order of the losses decides
@@ -129,7 +151,7 @@ class Problem:
     def reachable(self) -> float:
         """The largest risk that any perturbation reaches, at any cost."""
         highest = self.responses.losses + self._peak().lift
-        if math.isinf(self.theta2):
+        if not self.reweights:
             return total(self.base, highest)
         return math.inf if np.isinf(highest).any() else self.divergence.largest_mean(highest, self.base)
 
@@ -139,9 +161,8 @@ class Problem:
         highest = self.responses.losses + peak.lift
         unknown = np.full_like(highest, math.nan)
         changes, reweighting = np.zeros_like(highest), 0.0
-        if not math.isinf(self.theta2):
-            costs = np.zeros_like(highest) if math.isinf(self.theta1) else self.theta1 * peak.cost
-            weights = self.divergence.concentrate(highest, costs, self.base, self.theta2)
+        if self.reweights:
+            weights = self.divergence.concentrate(highest, self.moving_price * peak.cost, self.base, self.theta2)
             changes, reweighting = weights - 1.0, self.theta2 * total(self.base, self.divergence.phi(weights))
         return self._evaluation(math.inf, peak, changes, unknown, reweighting, curvature=0.0, value=0.0)
 
@@ -159,15 +180,14 @@ class Problem:
             np.zeros_like(escape.lift),
         )
         changes, reweighting = (1.0 - TRACE) * beside.changes, (1.0 - TRACE) * beside.reweighting
-        price = self.theta1 * self.responses.ceiling
-        return self._evaluation(price, response, changes, beside.influence, reweighting, 0.0, beside.value)
+        return self._evaluation(self.ceiling, response, changes, beside.influence, reweighting, 0.0, beside.value)
 
     def _weigh(self, price: float, response: Response) -> Evaluation:
         losses = self.responses.losses
-        gain = np.zeros_like(losses) if math.isinf(self.theta1) else price * response.lift - self.theta1 * response.cost
+        gain = price * response.lift - self.moving_price * response.cost
         mean_gain = total(self.base, gain)
         value = price * self.wanted - mean_gain
-        if math.isinf(self.theta2):
+        if not self.reweights:
             curvature = self._steepness(self.base, response)
             nothing = np.zeros_like(losses)
             return self._evaluation(price, response, nothing, price * losses + gain, 0.0, curvature, value)
@@ -193,7 +213,7 @@ class Problem:
 
     def _steepness(self, mass: FloatArray, response: Response) -> float:
         """How fast the risk rises with h because responses move: `Σ p w ℓ'/θ1`."""
-        return 0.0 if math.isinf(self.theta1) else total(mass, response.slope) / self.theta1
+        return total(mass, response.slope) / self.theta1
 
     def _evaluation(
         self,
@@ -217,15 +237,16 @@ class Problem:
             excess=reweighted + total(mass, response.lift) - self.wanted,
             curvature=curvature,
             value=value,
-            moving=0.0 if math.isinf(self.theta1) else self.theta1 * total(mass, response.cost),
+            moving=self.moving_price * total(mass, response.cost),
             reweighting=reweighting,
         )
 
-    def _still(self) -> Response:
-        return Response.none(len(self.base))
+    def _response(self, price: float) -> Response:
+        """The best responses at dual price `h`."""
+        return self.responses.respond(price / self.theta1) if self.moves else Response.staying(len(self.base))
 
     def _peak(self) -> Response:
-        return self._still() if math.isinf(self.theta1) else self.responses.peak()
+        return self.responses.peak() if self.moves else Response.staying(len(self.base))
 
 
 def _spread(values: FloatArray, mass: FloatArray) -> float:

@@ -14,6 +14,9 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 
+ESCAPE_FACTOR = 1e10
+"""How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
+
 
 @dataclass(frozen=True)
 class Response:
@@ -36,7 +39,7 @@ class Response:
     slope: FloatArray
 
     @classmethod
-    def none(cls, n: int) -> Response:
+    def staying(cls, n: int) -> Response:
         """Nobody moves."""
         return cls(np.zeros(n), np.zeros(n), np.zeros(n))
 

@@ -49,8 +49,8 @@ class SensitiveDistribution:
         Base weight of each *sample*.
     losses
         Present loss of each *sample*.
-    theta1
-        Price of moving.
+    moving_price
+        What is paid for a squared distance of one.
     reweighting_cost
         `θ2 Σ p φ(w)`.
     """
@@ -64,7 +64,7 @@ class SensitiveDistribution:
     prices: tuple[float, float]
     base: FloatArray
     losses: FloatArray
-    theta1: float
+    moving_price: float
     reweighting_cost: float
 
     @cached_property
@@ -102,7 +102,7 @@ class SensitiveDistribution:
     @property
     def moving_cost(self) -> float:
         """`θ1 Σ p w d`."""
-        return 0.0 if math.isinf(self.theta1) else self.theta1 * self.squared_move
+        return self.moving_price * self.squared_move
 
     @property
     def total_cost(self) -> float:
@@ -218,7 +218,7 @@ def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDis
         prices=(left.price / problem.theta1, right.price / problem.theta1),
         base=base,
         losses=losses,
-        theta1=problem.theta1,
+        moving_price=problem.moving_price,
         # The two sides are a hair apart: the chord of φ is φ to second order in that hair, with all its digits.
         reweighting_cost=(1.0 - share) * left.reweighting + share * right.reweighting,
     )

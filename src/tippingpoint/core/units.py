@@ -102,7 +102,7 @@ def units_of(problem: Problem) -> Units:
     loss = max((size for size in sizes if size is not None), default=0)
     losses, base = problem.responses.losses, problem.base
     second = exponent(problem.theta2)
-    if math.isinf(problem.theta1):
+    if not problem.moves:
         return Units(loss, 0, second or 0)
     peak = problem.responses.peak()
     move = _usual_move(problem, peak)

@@ -7,11 +7,11 @@ from typing import Any
 from tippingpoint.errors import InputError
 
 BY_PLACE = "rows are named by their position"
-"""What a note says of rows whose labels do not tell them apart."""
+"""Part of the note on rows that share labels."""
 
 
 def repeated_labels(data: Any) -> str | None:
-    """A note where rows of a pandas frame cannot be told apart by their labels; None where they can."""
+    """A note where rows of a pandas frame share labels; None where every row has its own."""
     labels = getattr(data, "index", None)
     if labels is None or getattr(labels, "is_unique", True):
         return None

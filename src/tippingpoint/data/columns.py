@@ -190,3 +190,13 @@ def _typed_other(values: np.ndarray[Any, Any], like: Any) -> Any:
     if isinstance(like.dtype, nw.Enum) and not set(listed) <= {*(declared or ()), None}:
         return made.to_native()
     return made.cast(like.dtype).to_native()
+
+
+def declared_categories(series: Any) -> tuple[list[Any] | None, bool]:
+    """The categories that a column's own type lists, and whether it says that they have an order."""
+    import narwhals as nw
+
+    native = series.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
+        return list(native.cat.categories), bool(native.cat.ordered)
+    return (list(series.dtype.categories), True) if isinstance(series.dtype, nw.Enum) else (None, False)

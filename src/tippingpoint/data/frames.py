@@ -6,7 +6,7 @@ The only place that knows pandas, polars and NumPy apart; narwhals does the work
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
-from tippingpoint.data.columns import Column, UnknownCategoryError, encode, in_order, is_missing, plain
+from tippingpoint.data.columns import Column, UnknownCategoryError, declared_categories, encode, is_missing
 from tippingpoint.errors import InputError, listed
 
 CHUNK = 2**20
@@ -41,7 +41,7 @@ class Features:
     backend
         Kind of frame that results come back in.
     native
-        What the user gave, for asking the model itself.
+        What the user gave, for calling the model itself.
     shape
         Shape of one sample as it was given; `(d,)` for a table.
     vanishing
@@ -115,9 +115,9 @@ class Features:
                 )
             if self.missing[j]:
                 row = int(np.flatnonzero(np.isnan(self.x[:, j]))[0])
-                told = "=nan" if isinstance(self.native, np.ndarray) else " is missing"
+                value = "=nan" if isinstance(self.native, np.ndarray) else " is missing"
                 raise InputError(
-                    f"X[{self.index[row]!r}, {column.name!r}]{told}: every value must be finite; impute or drop the row."
+                    f"X[{self.index[row]!r}, {column.name!r}]{value}: every value must be finite; impute or drop the row."
                 )
 
 
@@ -131,43 +131,6 @@ def read_frame(data: Any, name: str) -> Any:
     except DuplicateError:
         columns = [str(column) for column in getattr(data, "column_names", data.columns)]
         raise _repeated_column(name, columns) from None
-
-
-def category_columns(
-    data: Any, encoded: Mapping[str, Sequence[Any]], said: Mapping[str, Sequence[Any]]
-) -> dict[str, Sequence[Any]]:
-    """Which columns of the data `read_features` is to read as categories, and as which.
-
-    Parameters
-    ----------
-    data
-        A frame or an array.
-    encoded
-        Columns that a model encodes, and the categories that it knows; values of the data that it does not are added.
-    said
-        Categories that the user lists, which takes precedence. Numbers that nothing encodes stay numbers all the same.
-    """
-    import narwhals as nw
-
-    if not encoded and not said:
-        return {}
-    frame, found = read_frame(data, "X"), dict[str, Sequence[Any]]()
-    if isinstance(frame, nw.DataFrame):
-        for name, series in zip(map(str, frame.columns), frame.iter_columns(), strict=True):
-            if name in said and (name in encoded or not (series.dtype.is_numeric() or series.dtype == nw.Boolean)):
-                found[name] = list(said[name])
-            elif name in encoded and name not in said:
-                found[name] = _joined(_declared(series)[0], encoded[name], series.unique().to_list())
-    elif np.ndim(data) == 2:
-        for j, held in enumerate(_array(data, "X").T):
-            if (name := f"x{j}") in encoded:
-                found[name] = list(said[name]) if name in said else _joined(None, encoded[name], np.unique(held))
-    return found
-
-
-def _joined(declared: Sequence[Any] | None, known: Sequence[Any], held: Iterable[Any]) -> list[Any]:
-    """The categories that a type declares or a model knows, in their order, and after them those of the data besides."""
-    return list(dict.fromkeys([*plain(declared or ()), *plain(known), *in_order(plain(held))]))
 
 
 def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = None) -> Features:
@@ -196,7 +159,7 @@ def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[A
     import narwhals as nw
 
     series = nw.from_native(data, series_only=True, pass_through=True)
-    values = np.array(series.to_numpy() if isinstance(series, nw.Series) else _array(data, name))
+    values = np.array(series.to_numpy() if isinstance(series, nw.Series) else as_array(data, name))
     if values.ndim != 1:
         raise InputError(f"{name} has shape {values.shape}; give one value a row, as a vector.")
     if length is not None and len(values) != length:
@@ -289,7 +252,7 @@ def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tu
         raise InputError(
             f"X[{name!r}] is of type {kind}, neither a number nor a category; turn it into one (a date into days) or drop it."
         )
-    declared, ordered = _declared(series)
+    declared, ordered = declared_categories(series)
     codes, column = encode(series.to_list(), name, declared if categories is None else categories)
     gap = math.nan if column.gap is None and not np.isnan(codes).any() and series.implementation.is_pandas() else column.gap
     return codes, replace(column, ordered=ordered, like=like, gap=gap)
@@ -300,16 +263,6 @@ def _whole_with_gaps(numbers: FloatArray) -> bool:
     gaps = np.isnan(numbers)
     held = numbers[~gaps]
     return bool(gaps.any() and len(held) and (held == np.round(held)).all())
-
-
-def _declared(series: Any) -> tuple[list[Any] | None, bool]:
-    """The categories that a column's own type lists, and whether it says that they have an order."""
-    import narwhals as nw
-
-    native = series.to_native()
-    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
-        return list(native.cat.categories), bool(native.cat.ordered)
-    return (list(series.dtype.categories), True) if isinstance(series.dtype, nw.Enum) else (None, False)
 
 
 def _as_floats(series: Any) -> FloatArray:
@@ -337,7 +290,7 @@ def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
         raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
     if type(data).__module__ == "torch":
         data = _from_tensor(data)
-    x = _array(data, "X")
+    x = as_array(data, "X")
     if x.ndim < 2:
         raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
     flat = x.reshape(len(x), math.prod(x.shape[1:]))
@@ -377,7 +330,8 @@ def _repeated_column(name: str, columns: Sequence[str]) -> InputError:
     return InputError(f"{name} has more than one column called {twice!r}; give every column its own name.")
 
 
-def _array(data: Any, name: str) -> np.ndarray[Any, Any]:
+def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
+    """An array of whatever can be one; text beside numbers stays text."""
     if np.ma.is_masked(data):
         raise InputError(f"{name} holds masked values; fill them or drop their rows.")
     try:

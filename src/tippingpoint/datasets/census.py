@@ -218,12 +218,12 @@ def _selected(path: Path, file: File, question: Question, state: str) -> tuple[A
 def _source(path: Path, found: int, question: Question, state: str, *, checked: bool) -> str:
     whole = question.rows.get(state)
     if not checked:
-        told = "a number that was not checked"
+        coverage = "a number that was not checked"
     elif found == whole:
-        told = "all there are"
+        coverage = "all there are"
     else:
-        told = "a random sample" if whole is None else f"a random sample of {whole:,}"
-    return f"{question.name} of {state}, {YEAR}, from {path.name}: {found:,} people, {told}."
+        coverage = "a random sample" if whole is None else f"a random sample of {whole:,}"
+    return f"{question.name} of {state}, {YEAR}, from {path.name}: {found:,} people, {coverage}."
 
 
 def _how_to_get(directory: str | os.PathLike[str], question: Question, state: str) -> str:

@@ -126,7 +126,7 @@ def covid19_brazil(directory: str | os.PathLike[str], *, check: bool = True) -> 
                 f"row {astray[0]} in {str(path)!r} is not one-hot in {group}: exactly one of {listed(columns)} must be 1; mend"
                 " the row, or get the file again."
             )
-    told = "all there are" if check else "a number that was not checked"
+    coverage = "all there are" if check else "a number that was not checked"
     return Task(
         name="COVID-19 Brazil",
         X=table[list(LABELS)].astype(float),
@@ -140,5 +140,5 @@ def covid19_brazil(directory: str | os.PathLike[str], *, check: bool = True) -> 
             "ethnicity": tuple(ETHNICITIES),
         },
         labels=dict(LABELS),
-        source=f"SIVEP-Gripe of 4 May 2020, as prepared by Baqui et al., from {path.name}: {found[0]:,} patients, {told}.",
+        source=f"SIVEP-Gripe of 4 May 2020, as prepared by Baqui et al., from {path.name}: {found[0]:,} patients, {coverage}.",
     )

@@ -92,10 +92,10 @@ def check_codes(table: Any, codes: Mapping[str, Sequence[int]], path: Path, expe
         if known.all():
             continue
         first = int(np.flatnonzero(~known)[0])
-        told = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
+        value = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
         allowed = f"; its codes are {_span(codes[name])}" if name in codes else ""
         raise InputError(
-            f"{name} of row {table.index[first]} in {str(path)!r} is {told}{allowed}; the file should be {expected}: mend the"
+            f"{name} of row {table.index[first]} in {str(path)!r} is {value}{allowed}; the file should be {expected}: mend the"
             " row, or get the file again."
         )
 

@@ -52,7 +52,7 @@ class Task:
         """X, then y."""
         return iter((self.X, self.y))
 
-    def space(self, *, one_hot: bool = False, **said: Any) -> Space:
+    def space(self, *, one_hot: bool = False, **settings: Any) -> Space:
         """A space that knows the groups, so that `feature_stability` can be asked about "race" as about a feature.
 
         Parameters
@@ -61,7 +61,7 @@ class Task:
             False moves every column as a number, as the paper does: a person can become half of another race, and to become
             all of it costs 2, 1 in each of two columns. True makes each of the `one_hot` groups one feature: a move is another
             category, and costs 1. Columns that are tied in other ways, as SCHL and its indicators, move apart either way.
-        said
+        settings
             Anything else of a `Space`, as `frozen=["SEX"]`. Bounds are none; `Space.infer(X, one_hot=task.one_hot)` reads
             them off the columns that the model sees.
         """
@@ -72,18 +72,18 @@ class Task:
         groups = {
             name: tuple(dict.fromkeys(owner.get(column, column) for column in columns)) for name, columns in self.groups.items()
         }
-        return Space(one_hot=chosen, groups=groups).edit(**said)
+        return Space(one_hot=chosen, groups=groups).edit(**settings)
 
     def __str__(self) -> str:
         rows, columns = self.X.shape
-        said = {
+        lines = {
             "numeric": ", ".join(self.numeric),
             "one-hot": ", ".join(f"{name} ({len(members)})" for name, members in self.one_hot.items()),
             "groups": ", ".join(f"{name} ({len(members)})" for name, members in self.groups.items()),
             "source": self.source,
         }
         head = f"{self.name}: {rows:,} rows × {columns} columns, y = 1 in {percent(float(self.y.mean()))}"
-        body = [textwrap.fill(f"  {name:<9}{text}", WIDTH, subsequent_indent=" " * 11) for name, text in said.items() if text]
+        body = [textwrap.fill(f"  {name:<9}{text}", WIDTH, subsequent_indent=" " * 11) for name, text in lines.items() if text]
         return "\n".join([head, *body])
 
     def __repr__(self) -> str:

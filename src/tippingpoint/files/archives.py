@@ -14,7 +14,7 @@ from tippingpoint.files.base import ZIP, Content
 EXPANSION = 32
 """How many times its size an archive may hold once it is unpacked; weights are rarely packed to a tenth."""
 
-FREE = 64 * 2**20
+FREE_BYTES = 64 * 2**20
 """Bytes that an archive of any size may hold."""
 
 PIECE = 2**20
@@ -26,7 +26,7 @@ NESTED = 2
 
 def unpacked(content: Content) -> dict[str, bytes]:
     """Every part of an archive by its name; an error where it would fill the memory or has two parts of one name."""
-    limit = max(FREE, EXPANSION * len(content.data))
+    limit = max(FREE_BYTES, EXPANSION * len(content.data))
     return _parts(content, content.data, limit, NESTED)
 
 

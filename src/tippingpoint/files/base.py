@@ -1,4 +1,4 @@
-"""What formats of model files have in common: a file looked into, what may be asked of a loader, what comes out."""
+"""What formats of model files have in common: a file looked into, what a loader may be given, what comes out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RISK = (
 LARGEST = 2 * 2**30
 """Bytes of the largest file that is read as a model."""
 
-TOLD = 200
+MAX_REASON = 200
 """Letters of another library's error that are passed on; some print a stack."""
 
 ZIP = b"PK\x03\x04"
@@ -48,7 +48,7 @@ OTHERS = {
 
 @dataclass(frozen=True)
 class Loading:
-    """What may be said of how to load.
+    """How to load a model.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Loading:
 
     @property
     def given(self) -> list[str]:
-        """The names of what was said."""
+        """The names of what was given."""
         return [name for name in ("classes", "state", "trust") if getattr(self, name)]
 
     def check_trust(self, path: object, kind: str) -> None:
@@ -221,12 +221,13 @@ def reading(path: object, kind: str) -> Iterator[None]:
         raise
     except BaseException as error:  # a sys.exit of code that the file brings too
         raise InputError(
-            f"{path} cannot be read as {kind} ({told(error)}); it is damaged, cut off, or of another version: save it again."
+            f"{path} cannot be read as {kind} ({short_reason(error)}); it is damaged, cut off, or of another version: save it"
+            " again."
         ) from error
 
 
-def told(error: BaseException) -> str:
+def short_reason(error: BaseException) -> str:
     """The first line of another library's error, and its type where that says more."""
     lines = str(error).strip().splitlines()
-    first = textwrap.shorten(lines[0], TOLD, placeholder=" …").rstrip(".:; ") if lines else ""
+    first = textwrap.shorten(lines[0], MAX_REASON, placeholder=" …").rstrip(".:; ") if lines else ""
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -87,10 +87,10 @@ class Section:
         """A number of things, stored as text."""
         if otherwise is not None and name not in self:
             return otherwise
-        said = self.text(name)
-        if not COUNT.fullmatch(said):
-            raise Damage(f"{name!r} of {self.called} is {said[:40]!r}, which is no count")
-        return int(said)
+        text = self.text(name)
+        if not COUNT.fullmatch(text):
+            raise Damage(f"{name!r} of {self.called} is {text[:40]!r}, which is no count")
+        return int(text)
 
     def items(self, name: str) -> list[Any]:
         """A list of anything."""

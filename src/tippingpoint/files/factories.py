@@ -14,7 +14,7 @@ from typing import Any
 
 from tippingpoint.errors import InputError, TippingPointError
 from tippingpoint.files.archives import packed, unpacked
-from tippingpoint.files.base import Content, Loading, Stored, check_version, library, told
+from tippingpoint.files.base import Content, Loading, Stored, check_version, library, short_reason
 from tippingpoint.files.skops import named_columns
 from tippingpoint.foreign import guarded, why
 
@@ -39,11 +39,11 @@ def build(name: str, loading: Loading) -> Stored:
     except ModuleNotFoundError as error:
         raise InputError(f"{name}: there is no module {error.name!r}; install it, or run where it is.") from error
     except AttributeError as error:
-        raise InputError(f"{name}: {told(error)}; name a function of the module that returns the model.") from error
+        raise InputError(f"{name}: {short_reason(error)}; name a function of the module that returns the model.") from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a sys.exit of the module's too
-        raise InputError(f"{name}: importing {module} fails ({_told(error)}); it must import without arguments.") from error
+        raise InputError(f"{name}: importing {module} fails ({_reason(error)}); it must import without arguments.") from error
     if not callable(factory):
         raise InputError(f"{name} is a {type(factory).__name__}; name a function without arguments that returns the model.")
     try:
@@ -51,7 +51,7 @@ def build(name: str, loading: Loading) -> Stored:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise InputError(f"{name}() fails ({_told(error)}); it must return the model, without arguments.") from error
+        raise InputError(f"{name}() fails ({_reason(error)}); it must return the model, without arguments.") from error
     if loading.state is not None:
         _restore(name, model, loading.state)
     is_module = "torch" in sys.modules and isinstance(model, sys.modules["torch"].nn.Module)
@@ -98,9 +98,9 @@ OLDEST = (2, 6)
 """The first version of PyTorch that loads weights without known ways to run code (CVE-2025-32434)."""
 
 
-def _told(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     """The kind of an error and what it says; of a `sys.exit`, that it is one."""
-    return why(error) if isinstance(error, SystemExit) else told(error)
+    return why(error) if isinstance(error, SystemExit) else short_reason(error)
 
 
 @contextmanager

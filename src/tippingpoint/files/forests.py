@@ -16,7 +16,7 @@ BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def check_trees(left: IntArray, right: IntArray, starts: IntArray, alive: BoolArray) -> None:
-    """Damage, unless from the first node of each tree all that are alive are reached, each in one way.
+    """Damage, unless from the first node of each tree all that are alive are reached, each from one parent.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def check_trees(left: IntArray, right: IntArray, starts: IntArray, alive: BoolAr
     splits = alive & ((left != -1) | (right != -1))
     parent = np.full(len(left), -1)
     parent[roots] = roots
-    ways = np.zeros(len(left), np.int64)
+    parents = np.zeros(len(left), np.int64)
     for child in (left, right):
         outside = splits & ((child < 0) | (child >= sizes[tree]))
         if outside.any():
@@ -43,16 +43,16 @@ def check_trees(left: IntArray, right: IntArray, starts: IntArray, alive: BoolAr
             raise Damage(f"tree {tree[at]} has a node whose child {child[at]} is outside its {sizes[tree[at]]} nodes")
         places = roots[tree[splits]] + child[splits]
         parent[places] = np.flatnonzero(splits)
-        ways += np.bincount(places, minlength=len(left))
+        parents += np.bincount(places, minlength=len(left))
     wanted = alive.astype(np.int64)
     wanted[roots] = 0
     if not alive[roots].all():
         raise Damage(f"tree {np.argmin(alive[roots])} has a root that was deleted")
-    wrong = ways != wanted
+    wrong = parents != wanted
     if wrong.any():
         at = int(np.argmax(wrong))
         number = at - roots[tree[at]]
-        raise Damage(f"tree {tree[at]} has a node {number} with {ways[at]} parents, where {wanted[at]} is right")
+        raise Damage(f"tree {tree[at]} has a node {number} with {parents[at]} parents, where {wanted[at]} is right")
     _check_depths(parent, tree, roots, alive)
 
 

@@ -137,13 +137,13 @@ def serve(answer: str) -> None:
     """The child's side: answer messages until the parent closes the pipe or ends."""
     _limit()
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
-    asked, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
     module, _, function = answer.partition(":")
     respond: Answer = getattr(__import__(module, fromlist=[function]), function)
     while True:
         try:
-            message = _read(asked)
+            message = _read(requests)
         except EOFError:
             return
         try:
@@ -152,7 +152,7 @@ def serve(answer: str) -> None:
             reply = {ERROR: np.array("it needs more memory than that.")}
         except Exception as error:  # noqa: BLE001  # whatever it is, the parent says it
             reply = {ERROR: np.array(_sentence(error))}
-        _write(told, reply)
+        _write(replies, reply)
 
 
 def _sentence(error: Exception) -> str:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from tippingpoint.errors import UnsupportedError
+from tippingpoint.families.blackbox.booster_estimators import (
+    BoosterClassifier,
+    BoosterRegressor,
+    checked_classes,
+    lightgbm_task,
+)
 from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
-from tippingpoint.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
 from tippingpoint.files.damage import examining
 from tippingpoint.files.lightgbm_text import Ensemble, read_ensemble, written_ensemble
 from tippingpoint.preprocessing.categories import as_written
 
 BEGINS = (b"tree\nversion=", b"tree\r\nversion=")
 """How a booster's text begins."""
-
-CLASSIFIERS = ("binary", "multiclass", "multiclassova", "cross_entropy")
-"""Objectives whose answers are probabilities of classes."""
-
-REGRESSORS = ("regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
-"""Objectives whose answers are predictions."""
 
 
 def holds(content: Content) -> bool:
@@ -35,7 +34,8 @@ def load(content: Content, loading: Loading) -> Stored:
     lightgbm = library("lightgbm", "lightgbm", path)
     ensemble = read(content)
     objective = ensemble.objective.partition(" ")[0] or "custom"
-    if objective not in (*CLASSIFIERS, *REGRESSORS):
+    task = lightgbm_task(objective)
+    if task is None:
         raise UnsupportedError(
             f"{path} has the objective {objective!r}, whose answers are neither probabilities of classes nor predictions;"
             " wrap it in a function, and give that as module:factory."
@@ -46,17 +46,17 @@ def load(content: Content, loading: Loading) -> Stored:
     if features == tuple(f"Column_{j}" for j in range(len(features))):
         features = ()  # the data had no names when it was trained
 
-    def asked(rows: Any) -> Any:
-        """What the booster says; it takes columns by their place, so they are put in its order."""
+    def outputs(rows: Any) -> Any:
+        """What the booster predicts; it takes columns by their place, so they are put in its order."""
         named = features and hasattr(rows, "columns")
         return booster.predict(rows[list(as_written(features, rows.columns))] if named else rows)
 
-    if objective in REGRESSORS:
+    if task == "regression":
         if loading.classes is not None:
             raise UnsupportedError(f"{path} is a regressor ({objective}), which has no classes; leave classes out.")
-        return Stored(BoosterRegressor(booster, asked), features or None, spaces_lost=True)
+        return Stored(BoosterRegressor(booster, outputs), features or None, spaces_lost=True)
     classes = checked_classes(path, loading.classes, max(2, ensemble.groups))
-    return Stored(BoosterClassifier(booster, asked, classes), features or None, spaces_lost=True)
+    return Stored(BoosterClassifier(booster, outputs, classes), features or None, spaces_lost=True)
 
 
 def read(content: Content) -> Ensemble:

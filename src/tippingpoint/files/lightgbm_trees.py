@@ -176,8 +176,8 @@ class _Block:
             raise Damage(f"tree {self._at} has {len(tokens)} numbers as {name!r}, where {count} belong there")
         text = " ".join(tokens)
         kind, strange, longest = (float, NOT_REAL, LONGEST) if name in REALS else (int, NOT_WHOLE, LONGEST_WHOLE)
-        told = ENDLESS.sub("", text) if name == "threshold" else text
-        plain = not strange.search(told) and max(map(len, tokens), default=0) <= longest
+        finite = ENDLESS.sub("", text) if name == "threshold" else text
+        plain = not strange.search(finite) and max(map(len, tokens), default=0) <= longest
         try:
             self.numbers[name] = list(map(kind, tokens if plain else [""]))
         except ValueError:

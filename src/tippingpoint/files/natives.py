@@ -11,7 +11,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import IntArray
 
-MOST = 10**7
+MAX_OBJECTS = 10**7
 """Objects that are looked at in one estimator, at most."""
 
 
@@ -23,7 +23,7 @@ def flaw(model: Any) -> str | None:
 
     seen: set[int] = set()
     waiting: list[Any] = [model]
-    while waiting and len(seen) < MOST:
+    while waiting and len(seen) < MAX_OBJECTS:
         value = waiting.pop()
         if id(value) in seen:
             continue
@@ -38,7 +38,7 @@ def flaw(model: Any) -> str | None:
         if found is not None:
             return found
         waiting.extend(_inside(value))
-    return None if len(seen) < MOST else f"holds more than {MOST:,} objects"
+    return None if len(seen) < MAX_OBJECTS else f"holds more than {MAX_OBJECTS:,} objects"
 
 
 def _inside(value: Any) -> list[Any]:

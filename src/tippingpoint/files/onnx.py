@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.families.blackbox.booster_estimators import checked_classes
 from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
-from tippingpoint.files.boosters import checked_classes
 from tippingpoint.files.onnx_session import Session
 from tippingpoint.files.protobuf import fields, packed
 
@@ -57,10 +57,10 @@ class OnnxGraph:
 
     def __call__(self, rows: Any) -> Any:
         """What the graph returns, one value or one row of scores for each."""
-        said = self._asked(rows, self._output)
-        return said[:, 0] if said.ndim == 2 and said.shape[1] == 1 else said
+        values = self._outputs(rows, self._output)
+        return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
-    def _asked(self, rows: Any, output: str) -> Any:
+    def _outputs(self, rows: Any, output: str) -> Any:
         return self._session.run(output, self._fed(rows))
 
     def _fed(self, rows: Any) -> dict[str, Any]:
@@ -86,12 +86,12 @@ class OnnxClassifier(OnnxGraph):
         """The label of each row."""
         if self._renamed:
             return np.array([self.classes_[k] for k in self.predict_proba(rows).argmax(axis=1)])
-        return self._asked(rows, self._label)
+        return self._outputs(rows, self._label)
 
     def predict_proba(self, rows: Any) -> Any:
         """One row of probabilities a sample."""
-        said = np.asarray(self(rows), dtype=float)
-        wide = np.column_stack((1.0 - said, said)) if said.ndim == 1 else said
+        scores = np.asarray(self(rows), dtype=float)
+        wide = np.column_stack((1.0 - scores, scores)) if scores.ndim == 1 else scores
         if bool((wide < -SURE).any()) or bool((np.abs(wide.sum(axis=1) - 1.0) > SURE).any()):
             raise UnsupportedError(
                 "the second output of the graph holds scores, not probabilities; convert the model so that it does"
@@ -119,16 +119,16 @@ def load(content: Content, loading: Loading) -> Stored:
         raise UnsupportedError(f"{path} takes {odd.name!r} as {odd.type}, which is not served; {', '.join(KINDS)} are.")
     features = tuple(put.name for put in inputs) if len(inputs) > 1 else None
     kinds = [put.type for put in outputs]
-    told = [k for k, kind in enumerate(kinds) if kind in LABELS]
+    labels = [k for k, kind in enumerate(kinds) if kind in LABELS]
     scored = [k for k, kind in enumerate(kinds) if kind not in LABELS]
-    if len(told) == len(scored) == 1:
+    if len(labels) == len(scored) == 1:
         classes, given = _class_labels(data), loading.classes
         if given is not None:
             classes = checked_classes(path, given, len(given if classes is None else classes))
-        return Stored(OnnxClassifier(session, told[0], scored[0], classes, renamed=given is not None), features)
+        return Stored(OnnxClassifier(session, labels[0], scored[0], classes, renamed=given is not None), features)
     if len(outputs) == 1:
         model = OnnxGraph(session, 0, list(loading.classes) if loading.classes is not None else None)
-        if told:
+        if labels:
             if loading.classes is not None:
                 raise InputError(f"{path} tells classes by name, without scores; leave classes out.")
             model.returns = "label"  # type: ignore[attr-defined]  # as functions say what they return

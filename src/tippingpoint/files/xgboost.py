@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from tippingpoint.errors import UnsupportedError
+from tippingpoint.families.blackbox.booster_estimators import BoosterClassifier, BoosterRegressor, checked_classes, xgboost_task
 from tippingpoint.files import ubjson
 from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
-from tippingpoint.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
 from tippingpoint.files.damage import examining
 from tippingpoint.files.documents import json_of
 from tippingpoint.files.xgboost_learner import Learner, read_learner, written_learner
@@ -18,12 +18,6 @@ JSON_HEAD = re.compile(rb'\s*\{\s*"(learner|version)"\s*:')
 
 UBJ_HEAD = re.compile(rb"\{[iUILl][\x00]*[\x01-\xff](learner|version)")
 """How its UBJSON does: the length of the first key, and the key."""
-
-CLASSIFIERS = ("binary:logistic", "multi:softprob", "multi:softmax")
-"""Objectives whose answers are probabilities of classes."""
-
-REGRESSORS = ("reg:", "count:")
-"""How objectives begin whose answers are predictions."""
 
 
 def holds(content: Content) -> bool:
@@ -40,12 +34,13 @@ def load(content: Content, loading: Loading) -> Stored:
     xgboost = library("xgboost", "xgboost", path)
     learner = read(content)
     objective = learner.objective
-    if objective not in CLASSIFIERS and not objective.startswith(REGRESSORS):
+    task = xgboost_task(objective)
+    if task is None:
         raise UnsupportedError(
             f"{path} has the objective {objective!r}, whose answers are neither probabilities of classes nor predictions;"
             " wrap it in a function, and give that as module:factory."
         )
-    kind = xgboost.XGBClassifier if objective in CLASSIFIERS else xgboost.XGBRegressor
+    kind = xgboost.XGBClassifier if task == "classification" else xgboost.XGBRegressor
     model = kind(enable_categorical=True)
     with reading(path, FORMAT.name):
         model.load_model(bytearray(ubjson.written(written_learner(learner))))
@@ -55,7 +50,7 @@ def load(content: Content, loading: Loading) -> Stored:
         """Rows of a frame with their columns in the order of the model's; XGBoost takes no other."""
         return rows[list(features)] if features and hasattr(rows, "columns") else rows
 
-    if objective not in CLASSIFIERS:
+    if task == "regression":
         if loading.classes is not None:
             raise UnsupportedError(f"{path} is a regressor ({objective}), which has no classes; leave classes out.")
         return Stored(BoosterRegressor(model, lambda rows: model.predict(ordered(rows))), features)

@@ -21,7 +21,7 @@ VERSION = [2, 0, 0]
 FEATURES = 2**20
 """Columns of a model that does not name them; for each, predicting takes memory whether or not a tree asks it."""
 
-KEPT = {"best_iteration": re.compile(r"[0-9]{1,9}"), "best_score": re.compile(r"[-+.0-9a-z]{1,40}")}
+ATTRIBUTES = {"best_iteration": re.compile(r"[0-9]{1,9}"), "best_score": re.compile(r"[-+.0-9a-z]{1,40}")}
 """Attributes on which predictions may depend, and how they look."""
 
 NUMBER = re.compile(r"[-+]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][-+]?[0-9]{1,4})?")
@@ -200,9 +200,9 @@ def _check_features(features: int, names: list[str], kinds: list[str]) -> None:
         raise Unserved(f"of {features} features without names, where {FEATURES} are the most that are served")
 
 
-def _base(said: Any) -> tuple[str, int]:
+def _base(stored: Any) -> tuple[str, int]:
     """The base score as text, and how many it holds."""
-    text = json.dumps(said) if isinstance(said, list | float | int) else plain(said, "'base_score'")
+    text = json.dumps(stored) if isinstance(stored, list | float | int) else plain(stored, "'base_score'")
     listed = text.startswith("[")
     tokens = [token.strip() for token in (text.strip("[]") if listed else text).split(",")]
     numbers = all(NUMBER.fullmatch(token) and abs(float(token)) <= LARGEST for token in tokens)
@@ -238,9 +238,9 @@ def _settings(section: Section, classes: int) -> dict[str, dict[str, str]]:
 
 
 def _attributes(section: Section, booster: Rounds | Line) -> dict[str, str]:
-    kept = {name: section.text(name) for name in section.names if name in KEPT}
+    kept = {name: section.text(name) for name in section.names if name in ATTRIBUTES}
     for name, value in kept.items():
-        if not KEPT[name].fullmatch(value):
+        if not ATTRIBUTES[name].fullmatch(value):
             raise Damage(f"its attribute {name!r} is {value[:40]!r}, which is no number")
     if isinstance(booster, Rounds) and int(kept.get("best_iteration", "0")) >= max(len(booster), 1):
         raise Damage(f"its best round is number {kept['best_iteration']} of {len(booster)}, counted from 0")

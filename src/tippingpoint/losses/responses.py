@@ -53,7 +53,7 @@ class Answer:
     direction: FloatArray
 
     @classmethod
-    def stay(cls, direction: FloatArray) -> Answer:
+    def staying(cls, direction: FloatArray) -> Answer:
         nothing = np.zeros_like(direction)
         return cls(nothing, nothing, nothing, nothing, nothing, nothing, nothing, direction)
 
@@ -65,7 +65,7 @@ class Answer:
     @classmethod
     def best(cls, price: float, sides: Sequence[tuple[Side, Push]]) -> Answer:
         """The best of staying and of all candidates, on all sides."""
-        found = cls.stay(sides[0][0].direction)
+        found = cls.staying(sides[0][0].direction)
         for side, push in sides:
             peak = math.isinf(price)
             for reach in [side.loss.peak(side.v, push)] if peak else side.loss.candidates(price, side.v, push):

@@ -53,7 +53,7 @@ def native_categories(model: Any, names: Sequence[str]) -> NativeCategories:
 
 def booster_in(model: Any) -> Any:
     """The booster behind a fitted estimator of XGBoost or LightGBM, or out of a file; None where there is none."""
-    model = getattr(model, "source", model)  # as `models.files.boosters` wraps them
+    model = getattr(model, "source", model)  # as booster estimators wrap them
     if is_booster(model):
         return model
     wrapped = _is(model, "xgboost", "XGBModel") or _is(model, "lightgbm", "LGBMModel")

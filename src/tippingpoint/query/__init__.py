@@ -1,1 +1,1 @@
-"""Best responses by asking a model row by row; nothing of it is known but its answers."""
+"""Best responses by querying a model row by row; nothing of it is known but its replies."""

@@ -16,7 +16,7 @@ ROUNDING = 1e-4
 """Difference of two answers, relative to how answers spread, that is rounding: of the seven digits of single precision, sums
 that are arranged by the size of the batch lose up to three. What a search can gain from so little is of that size too."""
 
-SINGLE = 8.0 * float(np.finfo(np.float32).eps)
+SINGLE_PRECISION = 8.0 * float(np.finfo(np.float32).eps)
 """The same, relative to the answers themselves: theirs are large where the spread is around a large mean."""
 
 REPEATS = 20
@@ -38,15 +38,15 @@ class Noise:
     _degrees: int = 0
     _size: float = 0.0
 
-    def averaged(self, ask: Callable[[], np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    def averaged(self, reply: Callable[[], np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         """The mean of so many answers as there are repeats."""
-        mean = ask()
+        mean = reply()
         squares = np.zeros(mean.shape)
         for k in range(2, self.repeats + 1):
-            answer = ask()
-            before = answer - mean
+            another = reply()
+            before = another - mean
             mean = mean + before / k
-            squares += before * (answer - mean)
+            squares += before * (another - mean)
         if self.repeats > 1:
             self._squares += float(squares.sum())
             self._degrees += squares.size * (self.repeats - 1)
@@ -55,7 +55,7 @@ class Noise:
 
     @property
     def single(self) -> float:
-        """The standard deviation of one answer, over all that was asked."""
+        """The standard deviation of one reply, over all queries."""
         return math.sqrt(self._squares / self._degrees) if self._degrees else 0.0
 
     @property
@@ -68,7 +68,7 @@ class Noise:
         """Whether answers differ by more than rounding."""
         return self.single > ROUNDING * self._size
 
-    def told(self) -> str:
+    def note(self) -> str:
         """In words, for a result."""
         if not self.seen:
             return f"the model answers the same every time, so repeats={self.repeats} are not needed"
@@ -83,7 +83,7 @@ def numbers_differ(first: FloatArray, again: FloatArray) -> BoolArray:
     """Which rows got other numbers, by more than rounding."""
     spread = np.abs(first - np.median(first))
     usual = float(np.median(spread[spread > 0.0])) if spread.any() else 0.0
-    apart = np.abs(again - first) > ROUNDING * np.maximum(spread, usual) + SINGLE * np.abs(first)
+    apart = np.abs(again - first) > ROUNDING * np.maximum(spread, usual) + SINGLE_PRECISION * np.abs(first)
     return np.asarray(apart.reshape(len(apart), -1).any(axis=1))
 
 

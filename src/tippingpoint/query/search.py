@@ -8,68 +8,57 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.query.asking import Ground, Question, Talk, ask_each
-from tippingpoint.query.atoms import Atoms
+from tippingpoint.core.atoms import Atoms
 from tippingpoint.query.axes import Choice, Line
-from tippingpoint.query.combining import combine, drawn, even
-from tippingpoint.query.surrogate import Slope, Stairs, Surrogate, Table
+from tippingpoint.query.combinations import combine, drawn, even
+from tippingpoint.query.counted import Task
+from tippingpoint.query.probes import Probes
+from tippingpoint.query.surrogate import Surrogate, Table
+from tippingpoint.query.turns import Search
 
 RUNGS = 36
 """Pushes that are tried along the curve of a surrogate, for losses that rise smoothly."""
 
-LEAST, RATIO = 0.02, 1.22
+LEAST_PUSH, PUSH_RATIO = 0.02, 1.22
 """The smallest push, in spreads of the scores, and from one to the next."""
 
 CROSSINGS = 8
 """Tries to hit the boundary along the curve of a surrogate, for the 0/1 loss."""
 
-PLANS = 4
+MAX_PLANS = 4
 """Combinations of choices that are tried for every sample, the most promising first."""
 
 ROUNDINGS = (0.0, -0.5, 0.5)
 """How lines with steps are rounded, outwards, while the other lines make up for it."""
 
-BALANCED = 3
+MAX_BALANCED = 3
 """Lines with steps that are tried as the one that makes up for the rounding of the others."""
 
 DONORS = 2
 """Samples of another outcome that each sample is moved towards."""
 
-POOL = 2000
+MAX_DONORS = 2000
 """Donors looked at."""
 
-GLANCE, PROBES = 4, 10
+FIRST_PROBES, LATER_PROBES = 4, 10
 """Probes of a line, at first and later."""
 
 HALVINGS = 8
 """Bisections between a sample and an error of its own."""
 
-SHORT = 0.1
-"""How far before an error, relative to its distance, it is felt for."""
-
-FELT = 6
-"""Halvings along each line, and octaves that they cover."""
-
-ROUNDS, COMBINED = 2, 1
+ROUNDS, CROSSING_ROUNDS = 2, 1
 """Times that a search begins again elsewhere, and where combinations are tried too, unless it goes on while there are calls."""
 
 PRICES = (1.0, 0.25, 4.0)
 """Prices at which a smooth loss is looked at again, round by round, in units of the typical one."""
 
-PASSED = 1e-4
+OVERSHOOT = 1e-4
 """Relative overshoot of the first try to cross."""
-
-
-Fit = Generator[Question, FloatArray, Surrogate]
-"""A talk that ends with a surrogate."""
-
-FitLine = Generator[Question, FloatArray, Slope]
-"""The same of one line."""
 
 
 class Searcher:
@@ -77,75 +66,76 @@ class Searcher:
 
     Parameters
     ----------
-    ground
+    task
         What is known before.
     lines, choices
         The features that move.
     atoms
         Where what it finds is put; what others find it does not look at, so that it is the same whoever else searches.
     labels
-        The true class of every sample, where there are classes: samples of another outcome show the way.
+        The true class of every sample, where there are classes: samples of another outcome lead to errors.
     seed
         Of what is drawn.
     """
 
     def __init__(
         self,
-        ground: Ground,
+        task: Task,
         lines: Sequence[Line],
         choices: Sequence[Choice],
         atoms: Atoms,
         labels: IntArray | None,
         seed: Sequence[int],
     ) -> None:
-        self._ground = ground
+        self._task = task
         self._lines, self._choices = lines, choices
+        self._probes = Probes(task, lines, choices)
         self._atoms = atoms
         self._labels = labels
         self._generator = np.random.default_rng(seed)
 
-    def run(self, *, endless: bool) -> Talk:
+    def run(self, *, endless: bool) -> Search:
         """Everything; endless: begin again and again."""
-        ground, crossing = self._ground, self._ground.loss.needs_crossing
-        rows = ground.rows
+        task, crossing = self._task, self._task.loss.needs_crossing
+        rows = task.rows
         if not len(rows) or not (self._lines or self._choices):
             return
-        if not ground.graded:
+        if not task.graded:
             yield from self._by_flips(rows, endless=endless)
             return
-        first = yield from self._fitted(rows, ground.x[rows], GLANCE)
+        first = yield from self._probes.by_scores(rows, task.x[rows], FIRST_PROBES)
         yield from self._follow(rows, first)
         yield from self._borrow(rows)
         if crossing:
             yield from self._shrink(rows)
         yield from self._look_again(rows, self._typical_price(first))
-        for k in itertools.count() if endless else range(COMBINED if crossing else ROUNDS):
+        for k in itertools.count() if endless else range(CROSSING_ROUNDS if crossing else ROUNDS):
             if crossing:
                 parts = drawn(self._generator) if k else even()
-                yield from combine(ground, (*self._lines, *self._choices), self._atoms, rows, parts)
+                yield from combine(task, (*self._lines, *self._choices), self._atoms, rows, parts)
             yield from self._restart(rows)
             if not crossing or k > 0:
                 yield from self._look_again(rows, PRICES[k % len(PRICES)] * self._typical_price(first))
 
-    def _look_again(self, rows: IntArray, price: float) -> Talk:
+    def _look_again(self, rows: IntArray, price: float) -> Search:
         """Another surrogate around what was found: the nearest errors, or what is best at a price."""
-        crossing = self._ground.loss.needs_crossing
+        crossing = self._task.loss.needs_crossing
         found = self._atoms.cheapest()[0] if crossing else self._atoms.at(price)
-        moved = rows[(found[rows] != self._ground.x[rows]).any(axis=1)]
+        moved = rows[(found[rows] != self._task.x[rows]).any(axis=1)]
         if len(moved):
-            model = yield from self._fitted(moved, found[moved], PROBES)
+            model = yield from self._probes.by_scores(moved, found[moved], LATER_PROBES)
             yield from self._follow(moved, model)
             if crossing:
                 yield from self._shrink(moved)
 
-    def _restart(self, rows: IntArray) -> Talk:
+    def _restart(self, rows: IntArray) -> Search:
         """Begin again from the places of samples drawn at random; what is found there is taken back as far as it goes."""
-        ground = self._ground
-        yield rows, self._in_their_place(rows, self._generator.integers(0, len(ground.x), len(rows)))
-        if ground.loss.needs_crossing:
+        task = self._task
+        yield rows, self._in_their_place(rows, self._generator.integers(0, len(task.x), len(rows)))
+        if task.loss.needs_crossing:
             yield from self._shrink(rows)
 
-    def _by_flips(self, rows: IntArray, *, endless: bool) -> Talk:
+    def _by_flips(self, rows: IntArray, *, endless: bool) -> Search:
         """The search for a model that tells classes only: errors are borrowed, and the boundary is felt for beside them."""
         yield from self._borrow(rows)
         yield from self._shrink(rows)
@@ -154,129 +144,36 @@ class Searcher:
             found, cost = (each[rows] for each in self._atoms.cheapest())
             moved = np.flatnonzero(cost > 0.0)
             if len(moved):
-                model = yield from self._felt(rows[moved], found[moved], np.sqrt(cost[moved]))
+                model = yield from self._probes.by_flips(rows[moved], found[moved], np.sqrt(cost[moved]))
                 yield from self._cross(rows[moved], model)
                 yield from self._shrink(rows[moved])
 
-    def _felt(self, rows: IntArray, errors: FloatArray, distance: FloatArray) -> Fit:
-        """The additive model around a place just short of a known error, from how far each line alone still has to go.
-
-        The score is counted so that what is missing there is one.
-        """
-        home = self._ground.x[rows]
-        start = errors.copy()
-        for line in self._lines:
-            here, there = line.positions(home), line.positions(errors)
-            line.put(start, line.snapped(home, here + (1.0 - SHORT) * (there - here)))
-        inside = (yield rows, start) < 0.0
-        start = np.where(inside[:, None], start, home)
-        slopes = list[Slope]()
-        for line in self._lines:
-            slopes.append((yield from self._felt_along(line, rows, start, home, distance)))
-        here = np.full(len(rows), -1.0)
-        answers = iter((yield from ask_each(self._trials(rows, start, home, [[] for _ in self._lines]))))
-        return Surrogate(start, home, slopes, [self._table(choice, start, home, answers, here) for choice in self._choices])
-
-    def _felt_along(self, line: Line, rows: IntArray, start: FloatArray, home: FloatArray, distance: FloatArray) -> FitLine:
-        """How far a line alone has to go until the class changes: halved, in logarithms, between nothing and the whole way."""
-        here = line.positions(start)
-        longest = distance / math.sqrt(line.price)
-
-        def beyond(step: FloatArray) -> Question:
-            places = start.copy()
-            line.put(places, line.snapped(home, here + step))
-            return rows, places
-
-        up = (yield beyond(longest)) >= 0.0
-        down = (yield beyond(-longest)) >= 0.0
-        sign = np.where(up, 1.0, np.where(down, -1.0, 0.0))
-        low, high = np.full(len(rows), -FELT * math.log(2.0)), np.zeros(len(rows))
-        for _ in range(FELT):
-            if not sign.any():
-                break
-            middle = 0.5 * (low + high)
-            flipped = (yield beyond(sign * np.exp(middle) * longest)) >= 0.0
-            low, high = np.where(flipped, low, middle), np.where(flipped, middle, high)
-        reach = np.exp(0.5 * (low + high)) * longest
-        at = np.column_stack((here, here + sign * reach))
-        return Slope.sorted(line, line.positions(home), at, np.column_stack((np.zeros(len(rows)), np.abs(sign))))
-
-    def _fitted(self, rows: IntArray, start: FloatArray, most: int) -> Fit:
-        """The additive model of these rows around these places, from so many probes of every line."""
-        home = self._ground.x[rows]
-        here = yield rows, start
-        positions = [line.probes(home, start, most) for line in self._lines]
-        answers = iter((yield from ask_each(self._trials(rows, start, home, positions))))
-        slopes = [self._slope(line, start, home, at, answers, here) for line, at in zip(self._lines, positions, strict=True)]
-        return Surrogate(start, home, slopes, [self._table(choice, start, home, answers, here) for choice in self._choices])
-
-    def _trials(
-        self, rows: IntArray, start: FloatArray, home: FloatArray, positions: Sequence[Sequence[FloatArray]]
-    ) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Every probe of every line, then every option of every choice."""
-        for line, probes in zip(self._lines, positions, strict=True):
-            for position in probes:
-                places = start.copy()
-                line.put(places, position)
-                yield rows, places
-        for choice in self._choices:
-            for option, there in _switches(choice, start, home):
-                places = start[there]
-                choice.put(places, np.full(len(there), option))
-                yield rows[there], places
-
-    @staticmethod
-    def _slope(
-        line: Line,
-        start: FloatArray,
-        home: FloatArray,
-        positions: Sequence[FloatArray],
-        answers: Iterator[FloatArray],
-        here: FloatArray,
-    ) -> Slope:
-        at, change = [line.positions(start)], [np.zeros(len(start))]
-        for position in positions:
-            answer = next(answers)
-            at.append(np.where(np.isnan(answer), at[0], position))
-            change.append(np.where(np.isnan(answer), 0.0, answer - here))
-        kind = Slope if line.beside is None else Stairs
-        return kind.sorted(line, line.positions(home), np.column_stack(at), np.column_stack(change))
-
-    @staticmethod
-    def _table(choice: Choice, start: FloatArray, home: FloatArray, answers: Iterator[FloatArray], here: FloatArray) -> Table:
-        cost = choice.menu.cost[choice.menu.options(home)].copy()
-        change = np.zeros_like(cost)
-        for option, there in _switches(choice, start, home):
-            change[there, option] = next(answers) - here[there]
-        cost[np.isnan(change)] = np.inf
-        return Table(choice, cost, np.where(np.isnan(change), 0.0, change))
-
-    def _follow(self, rows: IntArray, model: Surrogate) -> Talk:
+    def _follow(self, rows: IntArray, model: Surrogate) -> Search:
         """Places along the curve of a surrogate; for losses that fall too, both ways."""
-        if self._ground.loss.needs_crossing:
+        if self._task.loss.needs_crossing:
             yield from self._cross(rows, model)
             return
         yield from self._climb(rows, model)
-        if self._ground.loss.falls:
+        if self._task.loss.falls:
             yield from self._climb(rows, model.mirrored())
 
-    def _climb(self, rows: IntArray, model: Surrogate) -> Talk:
-        scale = float(np.std(self._ground.now)) or float(np.abs(self._ground.now).mean()) or 1.0
+    def _climb(self, rows: IntArray, model: Surrogate) -> Search:
+        scale = float(np.std(self._task.now)) or float(np.abs(self._task.now).mean()) or 1.0
         with np.errstate(divide="ignore"):
             per_push = 1.0 / model.compliance
         able = np.flatnonzero(np.isfinite(per_push))
         before = np.full_like(model.start, np.nan)
         for rung in range(RUNGS if len(able) else 0):
-            push = LEAST * RATIO**rung * scale
+            push = LEAST_PUSH * PUSH_RATIO**rung * scale
             places = model.respond(np.where(np.isfinite(per_push), push * per_push, 0.0))
             new = able[~((places == before) | np.isnan(places)).all(axis=1)[able]]
             before = places
             yield rows[new], places[new]
 
-    def _cross(self, rows: IntArray, model: Surrogate) -> Talk:
+    def _cross(self, rows: IntArray, model: Surrogate) -> Search:
         """Pass the boundary as closely as can be, with the few choices that the model holds cheapest."""
         # A model that tells classes only says -1 of what is right.
-        needed = -(yield rows, model.start) * (1.0 + PASSED)
+        needed = -(yield rows, model.start) * (1.0 + OVERSHOOT)
         needed = np.where(np.isnan(needed), 0.0, needed)
         yield from self._approach(rows, model, model.reaching(needed))
         for options in self._cheapest_choices(model, needed):
@@ -287,12 +184,12 @@ class Searcher:
                 rest = stepped.reaching(needed) if stepped.sliding else multiplier
                 if stepped.sliding:
                     yield from self._approach(rows, stepped, rest)
-                for places in stepped.balanced(rest, needed, BALANCED):
+                for places in stepped.balanced(rest, needed, MAX_BALANCED):
                     yield rows, places
             if not chosen.stepping:
                 yield from self._approach(rows, chosen, multiplier)
 
-    def _approach(self, rows: IntArray, model: Surrogate, multiplier: FloatArray) -> Talk:
+    def _approach(self, rows: IntArray, model: Surrogate, multiplier: FloatArray) -> Search:
         """Larger multipliers after a miss, smaller ones after a hit."""
         low, high = np.zeros(len(rows)), np.full(len(rows), np.inf)
         for _ in range(CROSSINGS if model.sliding or model.stepping else 1):
@@ -328,16 +225,16 @@ class Searcher:
                 costs.append(cost + np.where(np.isnan(lines), np.inf, lines))
         order = np.argsort(np.array(costs), axis=0, kind="stable")
         table_of = np.array(plans).reshape(len(plans), len(tables), len(needed))
-        for rank in range(min(PLANS, len(plans))):
+        for rank in range(min(MAX_PLANS, len(plans))):
             yield [table_of[order[rank], c, everyone] for c in range(len(tables))]
 
-    def _borrow(self, rows: IntArray) -> Talk:
+    def _borrow(self, rows: IntArray) -> Search:
         """Move towards the nearest samples with another outcome: all features at once, then as few and as little as will do."""
         if self._labels is None:
             return
-        ground, labels = self._ground, self._labels
-        wrong = ground.now >= 0.0
-        pool = self._generator.permutation(len(ground.x))[:POOL]
+        task, labels = self._task, self._labels
+        wrong = task.now >= 0.0
+        pool = self._generator.permutation(len(task.x))[:MAX_DONORS]
         for label in np.unique(labels[rows]):
             mine, there = rows[labels[rows] == label], pool[np.where(labels[pool] == label, wrong[pool], ~wrong[pool])]
             if not len(there):
@@ -348,7 +245,7 @@ class Searcher:
 
     def _nearest(self, rows: IntArray, donors: IntArray) -> IntArray:
         """Donors of every row, the cheapest to follow first, as far as their features may be followed."""
-        x, domain = self._ground.x, self._ground.domain
+        x, domain = self._task.x, self._task.domain
         columns = [x[:, j] * math.sqrt(domain.price[j]) for j in domain.free]
         apart = np.zeros((len(rows), len(donors)))
         for column in columns:
@@ -364,7 +261,7 @@ class Searcher:
 
     def _in_their_place(self, rows: IntArray, donors: IntArray) -> FloatArray:
         """The rows with every feature that may move as near to the donor's as it may go."""
-        x = self._ground.x
+        x = self._task.x
         places = x[rows]
         for line in self._lines:
             wish = line.positions(x[donors])
@@ -374,9 +271,9 @@ class Searcher:
             choice.put(places, np.where(np.isfinite(choice.menu.cost[here, there]), there, here))
         return places
 
-    def _shrink(self, rows: IntArray) -> Talk:
+    def _shrink(self, rows: IntArray) -> Search:
         """Take back what is not needed: features one by one, then all lines together."""
-        x = self._ground.x
+        x = self._task.x
         features: Sequence[Line | Choice] = (*self._lines, *self._choices)
         for feature in features:
             places = self._atoms.cheapest()[0][rows]
@@ -404,14 +301,7 @@ class Searcher:
 
     def _typical_price(self, model: Surrogate) -> float:
         """The price at which pushes are about a spread of the scores: where a second look is of most use."""
-        scale = float(np.std(self._ground.now)) or 1.0
+        scale = float(np.std(self._task.now)) or 1.0
         compliance = model.compliance
         able = compliance[compliance > 0.0]
         return 2.0 * scale / float(np.median(able)) if len(able) else 1.0
-
-
-def _switches(choice: Choice, start: FloatArray, home: FloatArray) -> Iterator[tuple[int, IntArray]]:
-    """The options of a choice, and the rows that can go there and are not."""
-    cost, now = choice.menu.cost[choice.menu.options(home)], choice.menu.options(start)
-    for option in range(len(choice.menu.values)):
-        yield option, np.flatnonzero((now != option) & np.isfinite(cost[:, option]))

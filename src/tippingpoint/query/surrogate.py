@@ -16,10 +16,10 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.query.axes import Choice, Line
 
-BEYOND = 8.0
+PROLONGATION = 8.0
 """How far beyond the outermost probe, in lengths of what was probed, a line is prolonged."""
 
-OUTWARDS = 0.499
+OUTWARD_STEPS = 0.499
 """Part of a step by which a position that has to be reached is rounded outwards."""
 
 HALVINGS = 26
@@ -59,7 +59,7 @@ class Slope:
         left, right = self.at[:, :-1], self.at[:, 1:]
         low, high = left.copy(), right.copy()
         first, last = np.minimum(self.home, left[:, 0]), np.maximum(self.home, right[:, -1])
-        low[:, 0], high[:, -1] = first - BEYOND * (last - first), last + BEYOND * (last - first)
+        low[:, 0], high[:, -1] = first - PROLONGATION * (last - first), last + PROLONGATION * (last - first)
         with np.errstate(invalid="ignore"):
             slope = self._slopes
             place = np.clip(self.home[:, None] + multiplier[:, None] * slope / self.line.price, low, high)
@@ -82,7 +82,7 @@ class Slope:
     def reaching(self, change: FloatArray) -> FloatArray:
         """The nearest positions at which the score is changed this much; home where there is none."""
         left, right, slope = self.at[:, :-1], self.at[:, 1:], self._slopes
-        reach = BEYOND * (np.maximum(self.home, right[:, -1]) - np.minimum(self.home, left[:, 0]))
+        reach = PROLONGATION * (np.maximum(self.home, right[:, -1]) - np.minimum(self.home, left[:, 0]))
         low, high = left.copy(), right.copy()
         low[:, 0] -= reach
         high[:, -1] += reach
@@ -240,7 +240,7 @@ class Surrogate:
         total, moved, costs = self.push(multiplier), list[FloatArray](), list[FloatArray]()
         for pin, slope in pins:
             wish = slope.reaching(push - (total - pin.change))
-            moved.append(slope.line.towards(self.home, wish, OUTWARDS))
+            moved.append(slope.line.towards(self.home, wish, OUTWARD_STEPS))
             costs.append(slope.line.price * (np.square(moved[-1] - slope.home) - np.square(pin.where - slope.home)))
         order = np.argsort(np.array(costs), axis=0, kind="stable")
         before = self.respond(multiplier)

@@ -21,7 +21,7 @@ class Claim:
     figure
         Where it was measured.
     claim
-        What is said.
+        What the paper says.
     paper
         The paper's number or direction.
     measured

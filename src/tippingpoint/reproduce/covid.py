@@ -91,18 +91,18 @@ def draw(tables: Tables) -> Canvas:
 
 def claims(tables: Tables) -> Sequence[Claim]:
     """What the paper says of this figure."""
-    table, said = tables[""], list[Claim]()
+    table, found = tables[""], list[Claim]()
     ages = ["Age", *(name for name in tables["labels"]["feature"] if str(name).startswith("Age_"))]
     for scaling in SCALINGS:
         where = scaled_panel("covid", scaling)
-        said.append(robustness_claim(NAME, table, where, "LR", "MLP"))
+        found.append(robustness_claim(NAME, table, where, "LR", "MLP"))
         leading = leaders(table, where, tables["labels"], "covid")
-        said.append(presence_claim(NAME, table, where, ("age", "Age"), ("age or an age band", ages), leading))
+        found.append(presence_claim(NAME, table, where, ("age", "Age"), ("age or an age band", ages), leading))
     young, middle, old = AGES
     accuracy, score = ({age: by_seed(table, what, BEFORE, age) for age in AGES} for what in SCORES)
     own = {age: by_seed(table, "macro F1", AFTER, age) for age in AGES}
     for age in (young, old):
-        said.append(
+        found.append(
             judged(
                 NAME,
                 f"one LR, age {age}: accuracy is high (above that of {middle}) but macro F1 is low (below its accuracy by 10"
@@ -113,7 +113,7 @@ def claims(tables: Tables) -> Sequence[Claim]:
                 (accuracy[age] > accuracy[middle]) & (accuracy[age] - score[age] >= 0.1),
             )
         )
-        said.append(
+        found.append(
             judged(
                 NAME,
                 f"an LR for every age group improves macro F1 at age {age}",
@@ -122,7 +122,7 @@ def claims(tables: Tables) -> Sequence[Claim]:
                 own[age] > score[age],
             )
         )
-    return said
+    return found
 
 
 FIGURE = Figure(NAME, "COVID-19: features and age groups", ("covid",), measure, draw, claims)

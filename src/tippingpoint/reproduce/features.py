@@ -132,26 +132,26 @@ def draw(tables: Tables) -> Canvas:
         for method in METHODS:
             values = [worst(table, f"{name} {where}", method, least) for where, least in JUDGES.values()]
             series[method] = ([v.mean() for v in values], [v.std(ddof=1) if len(v) > 1 else 0.0 for v in values])
-        draw_groups([told.replace(", ", ",\n") for told in JUDGES], series, "accuracy of the worst racial group", row[2])
+        draw_groups([judge.replace(", ", ",\n") for judge in JUDGES], series, "accuracy of the worst racial group", row[2])
         row[2].set_title(f"{title}: worst racial group", fontsize="medium")
     return figure
 
 
 def claims(tables: Tables) -> Sequence[Claim]:
     """What the paper says of this figure."""
-    table, said = tables[""], list[Claim]()
+    table, found = tables[""], list[Claim]()
     minority = [column for column in RACE if column != "RAC1P_1"]
     for name, title in TITLES.items():
-        said += [_accuracy_claim(table, name, model) for model in MODELS]
+        found += [_accuracy_claim(table, name, model) for model in MODELS]
         for scaling in SCALINGS:
             where = scaled_panel(name, scaling)
             less, more = ("LR", "MLP") if name == "income" else ("MLP", "LR")
-            said.append(robustness_claim(NAME, table, where, less, more))
+            found.append(robustness_claim(NAME, table, where, less, more))
             leading = leaders(table, where, tables["labels"], name)
             indian, others = ("race: American Indian", INDIAN), ("any minority race column", minority)
-            said.append(presence_claim(NAME, table, where, indian, others, leading))
-        said += _worst_claims(table, name, title)
-    return said
+            found.append(presence_claim(NAME, table, where, indian, others, leading))
+        found += _worst_claims(table, name, title)
+    return found
 
 
 def _accuracy_claim(table: Any, name: str, model: str) -> Claim:
@@ -167,15 +167,15 @@ def _accuracy_claim(table: Any, name: str, model: str) -> Claim:
 
 
 def _worst_claims(table: Any, name: str, title: str) -> list[Claim]:
-    said = []
-    for told, (rows, least) in JUDGES.items():
+    found = []
+    for judge, (rows, least) in JUDGES.items():
         where = f"{name} {rows}"
         every = {method: worst(table, where, method, least) for method in METHODS}
         whole = by_seed(table, where, "MLP", "all")
-        said.append(
+        found.append(
             judged(
                 NAME,
-                f"{title}, {told}: MLP's worst racial group is far below all (5 points or more)",
+                f"{title}, {judge}: MLP's worst racial group is far below all (5 points or more)",
                 "82 % to 72 %" if name == "income" else "yes",
                 f"{spread(whole, percentage)} to {spread(every['MLP'], percentage)}",
                 whole - every["MLP"] >= 0.05,
@@ -183,16 +183,16 @@ def _worst_claims(table: Any, name: str, title: str) -> list[Claim]:
         )
         for method in (TARGETED, IDENTIFIED):
             others = np.max([every[other] for other in METHODS[:3]], axis=0)
-            said.append(
+            found.append(
                 judged(
                     NAME,
-                    f"{title}, {told}: {method} has a better worst group than LR, MLP and AT",
+                    f"{title}, {judge}: {method} has a better worst group than LR, MLP and AT",
                     "yes",
                     ", ".join(f"{other} {spread(every[other], percentage)}" for other in (*METHODS[:3], method)),
                     every[method] > others,
                 )
             )
-    return said
+    return found
 
 
 FIGURE = Figure(NAME, "Income and public coverage: features and the worst racial group", tuple(TITLES), measure, draw, claims)

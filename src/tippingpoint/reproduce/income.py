@@ -76,14 +76,14 @@ def _converged(seed: int, model: Any, rows: Rows) -> list[Record]:
             ours = tp.stability(model, rows.x, rows.y, RISK, loss="cross_entropy", mix=mix, certify="none", progress=False)
         if seed == DRAWN:
             found += numbers(seed, "convergence", f"mix {mix:g}", dict(enumerate(paper.trace, start=1)))
-        told = {
+        measured = {
             "end": paper.trace[-1],
             "paper": paper.value,
             "ours": ours.value,
             "paper passes": paper_passes(),
             "our passes": our_passes(),
         }
-        found += numbers(seed, "convergence", f"mix {mix:g}: end", told)
+        found += numbers(seed, "convergence", f"mix {mix:g}: end", measured)
     return found
 
 
@@ -140,10 +140,10 @@ def draw(tables: Tables) -> Canvas:
 def claims(tables: Tables) -> Sequence[Claim]:
     """What the paper says of this figure."""
     table = tables[""]
-    said = [_split_claim(table), *_convergence_claims(table), *claims_of_trainings(NAME, table, panel("income"))]
+    found = [_split_claim(table), *_convergence_claims(table), *claims_of_trainings(NAME, table, panel("income"))]
     if len(picked(table, panel("income", SCALINGS[1]))):
-        said += claims_of_trainings(NAME, table, panel("income", SCALINGS[1]))
-    return [*said, *_spread_claims(table)]
+        found += claims_of_trainings(NAME, table, panel("income", SCALINGS[1]))
+    return [*found, *_spread_claims(table)]
 
 
 def _split_claim(table: Any) -> Claim:
@@ -152,36 +152,38 @@ def _split_claim(table: Any) -> Claim:
     moving = np.array([by_seed(table, "excess", "moving", mix) for mix in mixes])
     whole = moving + np.array([by_seed(table, "excess", "reweighting", mix) for mix in mixes])
     shares = moving / whole
-    told = [f"{mix:g}: {percentage(float(shares[k].mean()))}" for k, mix in enumerate(mixes) if mix in (ALMOST, 0.1, 0.5, 0.9)]
+    measured = [
+        f"{mix:g}: {percentage(float(shares[k].mean()))}" for k, mix in enumerate(mixes) if mix in (ALMOST, 0.1, 0.5, 0.9)
+    ]
     return judged(
         NAME,
         "a smaller θ1 shifts the excess risk towards corruption, a smaller θ2 towards reweighting (the share of moving rises"
         " all along the dial)",
         "yes",
-        "share of moving at mix " + ", ".join(told),
+        "share of moving at mix " + ", ".join(measured),
         (np.diff(shares, axis=0) > -1e-9).all(axis=0),
     )
 
 
 def _convergence_claims(table: Any) -> list[Claim]:
-    said = []
+    found = []
     for mix in CONVERGENCE:
-        ends, *told = (
+        ends, *measured = (
             by_seed(table, "convergence", f"mix {mix:g}: end", at)
             for at in ("end", "paper", "ours", "paper passes", "our passes")
         )
         epochs = len(traced(table, "convergence", f"mix {mix:g}"))
-        said.append(
+        found.append(
             judged(
                 NAME,
                 f"mix {mix:g}: the risk converges to the threshold 3",
                 "yes",
-                f"{spread(ends)} after {epochs} epochs, {told[2].mean():.0f} passes over the data; the path takes"
-                f" {told[3].mean():.0f}, and finds a value {spread(1.0 - told[1] / told[0], percentage)} smaller",
+                f"{spread(ends)} after {epochs} epochs, {measured[2].mean():.0f} passes over the data; the path takes"
+                f" {measured[3].mean():.0f}, and finds a value {spread(1.0 - measured[1] / measured[0], percentage)} smaller",
                 abs(ends - RISK) / RISK < CLOSE,
             )
         )
-    return said
+    return found
 
 
 def _spread_claims(table: Any) -> list[Claim]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -11,11 +10,12 @@ from typing import Any
 
 from tippingpoint import __version__
 from tippingpoint.errors import InputError
+from tippingpoint.json_numbers import write_json
 from tippingpoint.progress import progress_bar
-from tippingpoint.reproduce import FIGURES
 from tippingpoint.reproduce.claims import Claim, rendered, tabulated
 from tippingpoint.reproduce.experiments import Setting
 from tippingpoint.reproduce.figure import Figure, Record
+from tippingpoint.reproduce.registry import FIGURES
 from tippingpoint.visible import csv_text
 from tippingpoint.writing import write_file, write_files
 
@@ -75,7 +75,7 @@ def reproduce(
                 _write(FIGURES[name], found.pop(name), folder)
             tick(done)
     table = redraw(names, folder)
-    write_file(folder / MANIFEST, json.dumps(_manifest(chosen, setting, seeds), indent=2) + "\n")
+    write_file(folder / MANIFEST, write_json(_manifest(chosen, setting, seeds), indent=2) + "\n")
     return table
 
 

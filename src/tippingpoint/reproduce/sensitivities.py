@@ -113,13 +113,13 @@ def presence_claim(
 
     `feature` and `others` are what they are called, and the column or columns that they are.
     """
-    told, columns = feature
+    called, columns = feature
     there = {model: _among(table, where, model, [columns]) for model in (*MODELS, PENALISED)}
     instead = {model: _among(table, where, model, others[1]) for model in MODELS}
     seeds = len(there[MODELS[0]])
     return judged(
         figure,
-        f"{where}: {told} is among the five most sensitive features of both models",
+        f"{where}: {called} is among the five most sensitive features of both models",
         "yes",
         f"{_counted(there)} of {seeds}; {others[0]}: {_counted(instead)}; most often there: {leading}",
         np.array([there[model] for model in MODELS]).all(axis=0),

@@ -35,15 +35,15 @@ def measure(seed: int, setting: Setting) -> Mapping[str, list[Record]]:
 
     model, x, y = toy_model(seed)
     found: list[Record] = []
-    for panel, asked in CASES.items():
+    for panel, question in CASES.items():
         for divergence, name in DIVERGENCES.items():
-            paper = tp.stability(model.as_module(), x, y, divergence=divergence, method="paper", progress=False, **asked)
-            ours = tp.stability(model, x, y, divergence=divergence, **asked)
+            paper = tp.stability(model.as_module(), x, y, divergence=divergence, method="paper", progress=False, **question)
+            ours = tp.stability(model, x, y, divergence=divergence, **question)
             if seed == DRAWN:
                 found += numbers(seed, panel, f"{name}, paper", dict(enumerate(paper.trace, start=1)))
                 found += numbers(seed, panel, f"{name}, ours", dict(enumerate(ours.trace, start=1)))
-            told = {"end": paper.trace[-1], "paper": paper.value, "ours": ours.value, "passes": ours.evaluations}
-            found += numbers(seed, panel, f"{name}, end", told)
+            ends = {"end": paper.trace[-1], "paper": paper.value, "ours": ours.value, "passes": ours.evaluations}
+            found += numbers(seed, panel, f"{name}, end", ends)
     return {"": found}
 
 
@@ -55,33 +55,33 @@ def draw(tables: Tables) -> Canvas:
 
     table = tables[""]
     figure, axes = plt.subplots(len(CASES), 2, figsize=(8.4, 5.6), layout="constrained")
-    for row, (panel, asked) in zip(axes, CASES.items(), strict=True):
+    for row, (panel, question) in zip(axes, CASES.items(), strict=True):
         for ax, method, xlabel in zip(row, ("paper", "ours"), ("epoch of the paper's algorithm", "pass of ours"), strict=True):
             traces = {name: traced(table, panel, f"{name}, {method}") for name in DIVERGENCES.values()}
-            draw_convergence(traces, asked["risk"], xlabel, ax)
-            ax.set_title(f"{panel}, r = {asked['risk']:g}", fontsize="medium")
+            draw_convergence(traces, question["risk"], xlabel, ax)
+            ax.set_title(f"{panel}, r = {question['risk']:g}", fontsize="medium")
     return figure
 
 
 def claims(tables: Tables) -> Sequence[Claim]:
     """The risk arrives at the threshold; and the two methods agree on the value."""
-    table, said = tables[""], []
-    for panel, asked in CASES.items():
+    table, found = tables[""], []
+    for panel, question in CASES.items():
         for name in DIVERGENCES.values():
             ends, paper, ours, passes = (by_seed(table, panel, f"{name}, end", at) for at in ("end", "paper", "ours", "passes"))
             epochs = len(traced(table, panel, f"{name}, paper"))
-            off = abs(ends - asked["risk"]) / asked["risk"]
-            said.append(
+            off = abs(ends - question["risk"]) / question["risk"]
+            found.append(
                 judged(
                     NAME,
-                    f"{panel}, {name}: the risk converges to the threshold {asked['risk']:g}",
+                    f"{panel}, {name}: the risk converges to the threshold {question['risk']:g}",
                     "yes",
                     f"{spread(ends)} after {epochs} epochs; ours is there after {spread(passes, '{:.0f}')} passes, and the two"
                     f" values differ by {float(np.max(abs(paper / ours - 1.0))):.0e} at most",
                     off < CLOSE,
                 )
             )
-    return said
+    return found
 
 
 FIGURE = Figure(NAME, "convergence on the toy", (), measure, draw, claims)

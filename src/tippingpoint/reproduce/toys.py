@@ -15,10 +15,10 @@ from tippingpoint.reproduce.figure import DRAWN, Record, Tables, by_seed, number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-NEAR = 0.1
+NEAR_SHARE = 0.1
 """Share of the samples that are called near the boundary: those of the smallest margin."""
 
-FAR = 0.5
+FAR_DISTANCE = 0.5
 """Distance from which on a sample counts as moved far, in standard deviations of its cloud."""
 
 MARGIN = 0.6
@@ -75,20 +75,20 @@ def measure_toy(seed: int, loss: str, questions: Sequence[Question]) -> Mapping[
         rows = q["row"].to_numpy()
         moved = np.sqrt(q["cost"].to_numpy())
         mass = (q["weight"] * q["share"]).to_numpy() / len(x)
-        nearest = np.isin(rows, np.argsort(margin, kind="stable")[: round(NEAR * len(x))])
+        nearest = np.isin(rows, np.argsort(margin, kind="stable")[: round(NEAR_SHARE * len(x))])
         sides = np.abs(model.decision_function(q[list(NAMES)])) / slope
-        told = {
+        measured = {
             "stability": result.value,
             "effective share": result.effective_share,
             "moved share": result.moved_share,
-            "moved far": float((q["share"].to_numpy()[moved > FAR]).sum() / len(x)),
+            "moved far": float((q["share"].to_numpy()[moved > FAR_DISTANCE]).sum() / len(x)),
             "rms move": result.root_mean_square_move,
             "mass near boundary": float(mass[nearest].sum()),
             "farthest mover from boundary": float(sides[moved > 0.0].max(initial=0.0)),
             "corruption excess": result.corruption_excess,
             "reweighting excess": result.reweighting_excess,
         }
-        found += numbers(seed, question.panel, "LR", told)
+        found += numbers(seed, question.panel, "LR", measured)
         if seed == DRAWN:
             atoms += [
                 {

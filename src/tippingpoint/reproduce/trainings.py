@@ -37,11 +37,11 @@ def measure_trainings(seed: int, name: str, scaling: str, setting: Setting, *, h
 def measure_model(seed: int, where: str, method: str, model: Any, drawn: Split, setting: Setting) -> list[Record]:
     """One model: its accuracy, its risk, its knob, and its stabilities with their standard errors."""
     results = stabilities(model, drawn.evaluate, RISK, setting.mixes)
-    told: dict[str, float] = {"accuracy": float(model.score(drawn.evaluate.x, drawn.evaluate.y))}
-    told["risk"] = next(iter(results.values())).current_risk
+    measured: dict[str, float] = {"accuracy": float(model.score(drawn.evaluate.x, drawn.evaluate.y))}
+    measured["risk"] = next(iter(results.values())).current_risk
     if model.tuned is not None:
-        told[model.tuned] = getattr(model, model.tuned)
-    found = numbers(seed, where, f"{method}: facts", told)
+        measured[model.tuned] = getattr(model, model.tuned)
+    found = numbers(seed, where, f"{method}: facts", measured)
     found += numbers(seed, where, method, {mix: result.value for mix, result in results.items()})
     errors = {mix: result.standard_error for mix, result in results.items()}
     return found + numbers(seed, where, f"{method}: standard error", errors)
@@ -88,16 +88,16 @@ def claims_of_trainings(figure: str, table: Any, where: str) -> Sequence[Claim]:
 
 def _infinite(figure: str, table: Any, where: str) -> Claim:
     """Whether θ1 = 100 gives nearly the stability of θ1 = ∞, at which nothing moves."""
-    told, holds = [], []
+    measured, holds = [], []
     for method in METHODS.values():
         never, almost = (by_seed(table, where, method, mix) for mix in (0.0, ALMOST))
-        told.append(f"{method} {spread(almost)} against {spread(never)}")
+        measured.append(f"{method} {spread(almost)} against {spread(never)}")
         holds.append(np.isfinite(never) & (abs(almost - never) <= 0.1 * never))
     return judged(
         figure,
         f"{where}: θ1 = 100 stands for ∞ (here: the stability is within a tenth of that at ∞, for all three)",
         "set so",
-        "; ".join(told),
+        "; ".join(measured),
         np.array(holds).all(axis=0),
     )
 
@@ -106,12 +106,14 @@ def _accuracies(figure: str, table: Any, where: str) -> Claim:
     """What the robust trainings cost in accuracy; the paper does not say."""
     every = [by_seed(table, where, f"{method}: facts", "accuracy") for method in METHODS.values()]
     knobs = [by_seed(table, where, f"{METHODS[kind]}: facts", knob) for kind, knob in (("at", "gamma"), ("tilted", "t"))]
-    told = ", ".join(f"{method} {spread(values, percentage)}" for method, values in zip(METHODS.values(), every, strict=True))
+    measured = ", ".join(
+        f"{method} {spread(values, percentage)}" for method, values in zip(METHODS.values(), every, strict=True)
+    )
     return judged(
         figure,
         f"{where}: the robust trainings keep the accuracy of ERM (within 2 points)",
         "not stated",
-        f"{told}; γ {spread(knobs[0])}, t {spread(knobs[1])}{_luck(table, where, knobs)}",
+        f"{measured}; γ {spread(knobs[0])}, t {spread(knobs[1])}{_luck(table, where, knobs)}",
         (every[1] > every[0] - 0.02) & (every[2] > every[0] - 0.02),
     )
 

@@ -1,1 +1,1 @@
-"""The answers: frozen, storable, and what a fresh one can still be asked."""
+"""The results: frozen, picklable, stored as JSON, and what a fresh one can still work out."""

@@ -6,22 +6,24 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tippingpoint.core.inference import normal_margin
+from tippingpoint.results.base import Result
+from tippingpoint.standing import Standing
 from tippingpoint.text import WIDTH, number, percent
 from tippingpoint.visible import visible
 
 LEVEL = 0.95
-"""Of the sampling error within which two features are not told apart."""
+"""Of the sampling error within which the order of two features is not certain."""
 
-DOMINANT = 0.6
+DOMINANT_SHARE = 0.6
 """Share of the excess risk from which on one kind of change is the one to act on."""
 
-NOTABLE = 0.5
+NOTABLE_PART = 0.5
 """Features are named that close at least this part of what the most sensitive one closes."""
 
-NAMED = 5
+MAX_NAMED = 5
 """Features that are named at most."""
 
 REMEDIES = {
@@ -38,7 +40,7 @@ UNENDED_RANKING = "a search did not end, or some features were not asked about: 
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Result):
     """What the numbers suggest; a place to begin, not a proof that it will help.
 
     Attributes
@@ -59,17 +61,20 @@ class Advice:
     intervention: str
     reasons: tuple[str, ...]
 
+    SCHEMA: ClassVar[str] = "tippingpoint.advice/1"
+
     def __str__(self) -> str:
-        said = [textwrap.fill(f"  - {visible(reason)}", WIDTH, subsequent_indent="    ") for reason in self.reasons]
-        return "\n".join([textwrap.fill(f"Try {self.intervention}.", WIDTH), *said])
+        reasons = [textwrap.fill(f"  - {visible(reason)}", WIDTH, subsequent_indent="    ") for reason in self.reasons]
+        return "\n".join([textwrap.fill(f"Try {self.intervention}.", WIDTH), *reasons])
 
 
 def of_result(summary: Mapping[str, Any]) -> Advice:
     """Which kind of change to act on, from how the excess risk splits."""
     if summary["status"] in ("already", "unreachable"):
-        told = "the threshold is reached already" if summary["status"] == "already" else "nothing found reaches the threshold"
-        return Advice("none", (), "another threshold", (f"{told}, so there is no excess risk to explain",))
-    if summary["interrupted"] and not summary["exact"]:
+        state = "the threshold is reached already" if summary["status"] == "already" else "nothing found reaches the threshold"
+        return Advice("none", (), "another threshold", (f"{state}, so there is no excess risk to explain",))
+    known = Standing.of(summary)
+    if known.undecided:
         why = "the search did not end, so how the excess risk splits is undecided"
         return Advice("none", (), "the search again, to its end", (why,))
     moving, reweighting = summary["corruption_excess"], summary["reweighting_excess"]
@@ -82,8 +87,8 @@ def of_result(summary: Mapping[str, Any]) -> Advice:
             )
             return Advice(only, (), REMEDIES[only], tuple(reasons))
     share = moving / excess
-    dominant = "moving" if share >= DOMINANT else "reweighting" if share <= 1.0 - DOMINANT else "both"
-    if not summary["exact"]:
+    dominant = "moving" if share >= DOMINANT_SHARE else "reweighting" if share <= 1.0 - DOMINANT_SHARE else "both"
+    if not known.exact:
         reasons.append(
             "this is undecided: the best responses were searched for, so the true share of moving may be larger"
             if dominant != "moving"
@@ -106,7 +111,7 @@ def of_features(ranked: Sequence[Ranked], limit: float, *, complete: bool = True
     """Which features to target, from the most sensitive on; `complete` is a ranking whose every search ended."""
     closed = [(_closed(each.value, limit), each) for each in ranked]
     most = max((part for part, _ in closed), default=0.0)
-    targets = [(part, each) for part, each in closed if part > 0.0 and part >= NOTABLE * most][:NAMED]
+    targets = [(part, each) for part, each in closed if part > 0.0 and part >= NOTABLE_PART * most][:MAX_NAMED]
     if not targets:
         searched = not complete or any(each.lower < each.value for each in ranked)
         makes = "was found to make" if searched else "makes"
@@ -135,18 +140,18 @@ def _undecided(targets: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[str]
     first, *others = targets
     near = [each.name for each in others if not each.value - first.value > _margin(first, each)]
     searched = [each.name for each in ranked if each.lower <= first.value < each.value]
-    said = []
+    doubts = []
     if near:
-        said.append(
+        doubts.append(
             f"{first.name} is ahead of {', '.join(near)} by no more than the sampling error: their order is not certain"
         )
     if searched:
-        more = f" and {len(searched) - NAMED} more" if len(searched) > NAMED else ""
-        said.append(
-            f"whether {first.name} is ahead of {', '.join(searched[:NAMED])}{more} is undecided: that was searched for, and the"
-            " bounds overlap"
+        more = f" and {len(searched) - MAX_NAMED} more" if len(searched) > MAX_NAMED else ""
+        doubts.append(
+            f"whether {first.name} is ahead of {', '.join(searched[:MAX_NAMED])}{more} is undecided: that was searched for, and"
+            " the bounds overlap"
         )
-    return said
+    return doubts
 
 
 def _margin(one: Ranked, other: Ranked) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from tippingpoint.core.inference import check_level, normal_margin, standard_err
 from tippingpoint.data.alignment import BY_PLACE
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, listed
+from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_ranking
+from tippingpoint.results.base import Result, required
 from tippingpoint.results.stability import LEVEL, StabilityResult, heading, stability_axis
 from tippingpoint.text import UNENDED, bound, number, render_table
 from tippingpoint.visible import visible
@@ -22,7 +24,7 @@ from tippingpoint.visible import visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ASKED = {
+QUESTION = {
     "risk": "threshold",
     "theta1": "price of moving (theta1)",
     "theta2": "price of reweighting (theta2)",
@@ -35,20 +37,20 @@ ASKED = {
 UNLABELLED = "nan"
 """What stands for a label that is missing."""
 
-SAME_WEIGHT = 1e-9
+WEIGHT_ROUNDING = 1e-9
 """Relative difference of two base weights that rounding explains."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What may be said of two models: which is more stable, or why that is undecided.
+class Verdict(Result):
+    """What is certain of two models: which is more stable, or why that is undecided.
 
     Attributes
     ----------
     model, reference
         Who is compared with whom.
     decided
-        Whether the sampling error and the bounds both tell them apart, and every search ended.
+        Whether they differ by more than the sampling error and the bounds allow, and every search ended.
     certified
         Whether the bounds do: the one's lower bound is above the other's upper bound, so no better search turns it round.
     significant
@@ -67,12 +69,14 @@ class Verdict:
     ended: bool
     sentence: str
 
+    SCHEMA: ClassVar[str] = "tippingpoint.verdict/1"
+
     def __str__(self) -> str:
         return visible(self.sentence)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """Models judged on the same samples, at the same prices and threshold; their errors are paired by the samples' labels.
 
     Attributes
@@ -83,11 +87,16 @@ class Comparison:
         Kind of frame that tables come in.
     interrupted
         Whether it was stopped before the last model, or a search did not end: every verdict is undecided then.
+    paired_errors
+        The standard error of each model's difference to the first, by name, where it was stored; fresh results know it.
     """
 
     results: Mapping[str, StabilityResult]
     backend: str = "pandas"
     interrupted: bool = False
+    paired_errors: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    SCHEMA: ClassVar[str] = "tippingpoint.comparison/1"
 
     def __post_init__(self) -> None:
         if not isinstance(self.results, Mapping) or not all(isinstance(r, StabilityResult) for r in self.results.values()):
@@ -100,6 +109,21 @@ class Comparison:
         for name, result in others:
             _check_question(first, reference, name, result)
             _check_samples(first, reference, name, result)
+
+    def _stored(self) -> dict[str, Any]:
+        return {
+            "interrupted": self.interrupted,
+            "results": {name: result.to_dict() for name, result in self.results.items()},
+            "differences": [dict(zip(self._HEAD, row, strict=True)) for row in self.pairs()] if self._paired else [],
+            "verdicts": [asdict(verdict) for verdict in self.verdicts()] if self._paired else [],
+        }
+
+    @classmethod
+    def _restored(cls, stored: Mapping[str, Any]) -> Comparison:
+        results, differences = required(stored, "results"), required(stored, "differences")
+        errors = {required(row, "model"): decode(required(row, "standard_error")) for row in differences}
+        read = {name: StabilityResult.from_dict(result) for name, result in results.items()}
+        return cls(read, interrupted=required(stored, "interrupted"), paired_errors=errors)
 
     def to_frame(self) -> Any:
         """One line a model, the most stable first."""
@@ -154,7 +178,7 @@ class Comparison:
         certified = least > 0.0
         margin = normal_margin(error, level)
         significant = math.isfinite(margin) and (least if certified else abs(difference)) > margin
-        ended = not (one.interrupted or other.interrupted)
+        ended = not (one.standing.interrupted or other.standing.interrupted)
         decided = ended and certified and significant
         sentence = self._sentence(model, against, margin, certified=certified, significant=significant)
         return Verdict(model, against, decided, certified, significant, ended, sentence)
@@ -175,10 +199,19 @@ class Comparison:
         ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
         columns = ("current_risk", "value", "standard_error", "status")
         rows = [[name, *(getattr(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
-        told = [render_table(["model", *map(heading, columns), "bound"], rows)]
-        if len(rows) > 1 and all(result.evidence is not None for result in self.results.values()):
-            told += ["", render_table(self._HEAD, self.pairs()), "", *map(str, self.verdicts())]
-        return "\n".join([*told, *([UNENDED] if self.interrupted else [])])
+        blocks = [render_table(["model", *map(heading, columns), "bound"], rows)]
+        if len(rows) > 1 and self._paired:
+            blocks += ["", render_table(self._HEAD, self.pairs()), "", *map(str, self.verdicts())]
+        return "\n".join([*blocks, *([UNENDED] if self.interrupted else [])])
+
+    @property
+    def _paired(self) -> bool:
+        """Whether the differences to the first model have errors."""
+        (_, reference), *others = self.results.items()
+        return all(
+            name in self.paired_errors or (result.evidence is not None and reference.evidence is not None)
+            for name, result in others
+        )
 
     def _reference(self, name: str | None) -> str:
         against = next(iter(self.results)) if name is None else name
@@ -191,19 +224,21 @@ class Comparison:
         one, other = self.results[model], self.results[reference]
         held, base = one.evidence, other.evidence
         if held is None or base is None:
+            if model in self.paired_errors and reference == next(iter(self.results)):
+                return one.value - other.value, self.paired_errors[model]
             raise DetachedError("a result read from JSON holds its numbers only, and errors are paired; run stability() again.")
         paired = held.influence[_order(base.index, held.index)]
         return one.value - other.value, standard_error(paired - base.influence, base.base)
 
     def _sentence(self, model: str, reference: str, margin: float, *, certified: bool, significant: bool) -> str:
-        """What may be said of two models; where it is undecided, all that is missing."""
+        """The sentence of a verdict; where it is undecided, all that is missing."""
         one, other = self.results[model], self.results[reference]
         missing = []
-        unended = [repr(name) for name in (model, reference) if self.results[name].interrupted]
+        unended = [repr(name) for name in (model, reference) if self.results[name].standing.interrupted]
         if unended:
             missing.append(f"the search of {' and of '.join(unended)} did not end")
         if not certified:
-            same = one.exact and other.exact and one.value == other.value
+            same = one.standing.exact and other.standing.exact and one.value == other.value
             known = f"their bounds overlap ({_range(one)} for {model!r}, {_range(other)} for {reference!r})"
             missing.append(f"both have the same stability ({number(one.value)})" if same else known)
         if not significant:
@@ -216,13 +251,13 @@ class Comparison:
 
 def _range(result: StabilityResult) -> str:
     """What is certain of a stability."""
-    return number(result.value) if result.exact else f"{number(result.lower)} to {number(result.upper)}"
+    return number(result.value) if result.standing.exact else f"{number(result.lower)} to {number(result.upper)}"
 
 
 def _check_question(first: str, reference: StabilityResult, name: str, result: StabilityResult) -> None:
     """Two stabilities are compared only where they answer the same question."""
-    for field, called in ASKED.items():
-        one, other = getattr(reference, field), getattr(result, field)
+    for setting, called in QUESTION.items():
+        one, other = getattr(reference, setting), getattr(result, setting)
         if one != other:
             shown = [number(each, 12) if isinstance(each, float) else repr(each) for each in (one, other)]
             raise InputError(
@@ -256,7 +291,7 @@ def _check_samples(first: str, reference: StabilityResult, name: str, result: St
                 f"{owner!r} was not judged on {listed(lacks)}, which the other model was; compare models on the same samples."
             )
     order = _order(one.index, other.index)
-    uneven = np.flatnonzero(np.abs(other.base[order] - one.base) > SAME_WEIGHT * one.base)
+    uneven = np.flatnonzero(np.abs(other.base[order] - one.base) > WEIGHT_ROUNDING * one.base)
     if len(uneven):
         i = int(uneven[0])
         raise InputError(

@@ -1,28 +1,33 @@
-"""What a fresh result can still be asked: Q* itself, the bootstrap, and where samples are and go.
+"""What a fresh result can still work out: Q* itself, the bootstrap, and where samples are and go.
 
-Drawing is `show`'s, which knows numbers only; this is where columns, categories and the user's model become numbers.
+Drawing is left to `plots`, which knows numbers only; this is where columns, categories and the user's model become numbers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import Bootstrap
+from tippingpoint.core.dual import Status, solve
+from tippingpoint.core.inference import resampled
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.sensitive import SensitiveDistribution
+from tippingpoint.core.responses import Restricted
+from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
 from tippingpoint.data.columns import Column, encode
 from tippingpoint.data.frames import build_frame, read_vector
-from tippingpoint.errors import InputError, TippingPointError, UnsupportedError, listed
+from tippingpoint.errors import DetachedError, InputError, TippingPointError, UnsupportedError, listed
 from tippingpoint.foreign import why
 from tippingpoint.plots import decision, draw_sensitive
+from tippingpoint.results.bootstrap import Bootstrap
 from tippingpoint.results.origin import Origin
+from tippingpoint.results.pickling import obstacle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,42 +197,142 @@ def words(column: Column) -> tuple[str, ...] | None:
     return tuple(map(str, column.categories)) if column.holds == "category" else None
 
 
+class Source(NamedTuple):
+    """Who found the best responses, and the problem that they were found for."""
+
+    oracle: Oracle
+    problem: Problem
+
+
+class Recorded(NamedTuple):
+    """What is left of a source that cannot be pickled: where samples are and go, and why there is no more."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    why: str
+
+
 @dataclass(frozen=True)
 class Evidence:
-    """What a fresh result can still be asked; a result read from JSON has none of it.
+    """What a fresh result can still work out; a result read from JSON has none of it.
+
+    It is pickled with the best responses where these can be, and otherwise with the places that they lead to: there is no
+    bootstrap and no report then.
 
     Attributes
     ----------
-    sensitive
-        Builds Q* as a frame.
-    places
-        Where every sample is and where it goes, in numbers.
-    bootstrap
-        Runs the bootstrap for a number of replicates and a seed.
+    source
+        Who found the best responses, and the problem; where these could not be pickled, what was recorded of them.
+    value
+        The stability.
     influence
         First-order effect of each sample of positive weight on the stability.
     base
         Base weight of each of these samples.
     distribution
         Q* without its features.
-    oracle, problem
-        Who found the best responses, and the question that was asked of them.
     index
         Label of each sample.
     loss_range
         The least and the largest value of the loss.
+    columns
+        What the columns of the data hold, where samples have any.
+    backend
+        Kind of frame that Q* comes in.
     origin
         What the result was made from, where that is known.
     """
 
-    sensitive: Callable[[], Any]
-    places: Callable[[], Places]
-    bootstrap: Callable[[int, int], Bootstrap]
+    source: Source | Recorded
+    value: float
     influence: FloatArray
     base: FloatArray
     distribution: SensitiveDistribution
-    oracle: Oracle
-    problem: Problem
     index: Sequence[Any]
     loss_range: tuple[float, float]
+    columns: tuple[Column, ...] = ()
+    backend: str = "pandas"
     origin: Origin | None = None
+
+    @property
+    def oracle(self) -> Oracle:
+        """Who found the best responses."""
+        return self._live.oracle
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that they were found for."""
+        return self._live.problem
+
+    @property
+    def _live(self) -> Source:
+        if isinstance(self.source, Recorded):
+            raise DetachedError(
+                f"this result was pickled, and its model cannot be ({self.source.why}): it holds its numbers and the sensitive"
+                " distribution only; run stability() again."
+            )
+        return self.source
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        why = None if isinstance(self.source, Recorded) else obstacle(self.source)
+        return state if why is None else {**state, "source": Recorded(self._before(), self._after(), why)}
+
+    def sensitive(self) -> Any:
+        """Q* as a frame, atoms in the order of their rows."""
+        q = self.distribution
+        order = np.argsort(q.sample, kind="stable")
+        shown = {
+            "row": [self.index[i] for i in q.sample[order]],
+            "weight": q.weight[order],
+            "share": q.share[order],
+            "mass": q.mass[order],
+            "loss_before": q.losses[q.sample[order]],
+            "loss": q.loss[order],
+            "cost": q.cost[order],
+        }
+        held = {column.name: column for column in self.columns}
+        for name, values in self._after().items():
+            heading = name
+            while heading in shown:  # what is ours comes first, and no feature takes another's place
+                heading = f"feature:{heading}"
+            shown[heading] = held[name].decoded(values[order]) if name in held else values[order]
+        return build_frame(shown, self.backend)
+
+    def places(self) -> Places:
+        """Where every sample is, and where every atom goes, in numbers."""
+        return Places(self._before(), self._after(), self.distribution, self.columns, self.backend)
+
+    def bootstrap(self, replicates: int, seed: int) -> Bootstrap:
+        """Stabilities of rows drawn with replacement, by the same best responses."""
+        problem = self.problem
+
+        def stability(base: FloatArray) -> float:
+            drawn = np.flatnonzero(base)
+            again = replace(problem, responses=Restricted(problem.responses, drawn), base=base[drawn])
+            solution = solve(again)
+            if solution.status is Status.UNREACHABLE:
+                return math.inf
+            return sensitive_distribution(again, solution).total_cost
+
+        return Bootstrap(resampled(stability, self.base, replicates=replicates, seed=seed), self.value)
+
+    def _before(self) -> Mapping[str, Any]:
+        """Every sample where it is, by feature: where it stays if nothing is paid."""
+        if isinstance(self.source, Recorded):
+            return self.source.before
+        everyone = np.arange(len(self.base), dtype=np.intp)
+        return self.source.oracle.points(0.0, everyone, np.zeros(len(everyone)))
+
+    def _after(self) -> Mapping[str, Any]:
+        """Where every atom goes, by feature."""
+        if isinstance(self.source, Recorded):
+            return self.source.after
+        q, moved = self.distribution, dict[str, Any]()
+        for right, price in enumerate(q.prices):
+            atoms = np.flatnonzero(q.right == bool(right))
+            if len(atoms):
+                for name, values in self.source.oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                    column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
+                    column[atoms] = values
+        return moved

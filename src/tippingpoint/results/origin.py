@@ -16,17 +16,46 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 2**30
+MAX_BYTES = 2**30
 """Bytes of a model beyond which its fingerprint would take longer than most evaluations."""
 
-DEEPEST = 200
+MAX_DEPTH = 200
 """Objects within objects that are followed; more of them is a model that refers to itself."""
 
 BLOCK = 2**20
 """Bytes of a file that are read at once."""
 
 VERSION_KEY = "_sklearn_version"
-"""What scikit-learn adds to the state of an estimator; versions are told apart from the model."""
+"""What scikit-learn adds to the state of an estimator; versions are named apart from the model."""
+
+
+class DataFingerprint:
+    """The SHA-256 over columns, worked out when it is first called for; pickled, it is the digest and not the data.
+
+    Parameters
+    ----------
+    columns
+        Returns names and values of what was read.
+    """
+
+    def __init__(self, columns: Callable[[], Mapping[str, Any]]) -> None:
+        self._columns = columns
+        self._digest: str | None = None
+
+    def __call__(self) -> str:
+        if self._digest is None:
+            self._digest = data_fingerprint(self._columns())
+        return self._digest
+
+    def __reduce__(self) -> tuple[Callable[[str], DataFingerprint], tuple[str]]:
+        return known_fingerprint, (self(),)
+
+
+def known_fingerprint(digest: str) -> DataFingerprint:
+    """A fingerprint that was worked out before."""
+    made = DataFingerprint(dict)
+    made._digest = digest  # noqa: SLF001  # its own
+    return made
 
 
 @dataclass(frozen=True)
@@ -52,7 +81,7 @@ class Origin:
     model: str
     package: str
     model_fingerprint: str | None
-    data_fingerprint: Callable[[], str]
+    data_fingerprint: DataFingerprint
     call: str
     seed: int | None = None
 
@@ -77,11 +106,9 @@ def origin_of(
     """
     held = None if target is None else np.array(target.detach().cpu().numpy() if hasattr(target, "detach") else target)
 
-    def worked_out() -> str:
-        return data_fingerprint({**columns, **({} if held is None else {"\x00target": held}), "\x00weights": weights})
-
+    fingerprint = DataFingerprint(lambda: {**columns, **({} if held is None else {"\x00target": held}), "\x00weights": weights})
     call = call_of("profile", "model", "X", "y", **given)
-    return Origin(model_name(model), model_package(model), model_fingerprint(model), worked_out, call, seed)
+    return Origin(model_name(model), model_package(model), model_fingerprint(model), fingerprint, call, seed)
 
 
 def model_name(model: Any) -> str:
@@ -139,9 +166,9 @@ def data_fingerprint(columns: Mapping[str, Any]) -> str:
 
 
 def call_of(function: str, *given: str, **settings: Any) -> str:
-    """A call as Python; settings that are None are left out, and those without a short form are told by their kind."""
-    told = [f"{name}={_short(value)}" for name, value in settings.items() if value is not None]
-    return f"tippingpoint.{function}({', '.join([*given, *told])})"
+    """A call as Python; settings that are None are left out, and those without a short form are named by their kind."""
+    arguments = [f"{name}={_short(value)}" for name, value in settings.items() if value is not None]
+    return f"tippingpoint.{function}({', '.join([*given, *arguments])})"
 
 
 def _short(value: Any) -> str:
@@ -165,7 +192,7 @@ class _Contents:
 
     def add(self, value: Any, depth: int) -> None:
         """One more object; `TypeError` where it cannot be listed."""
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise TypeError("it refers to itself")
         if value is None or isinstance(value, (bool, int, float, complex, str)):
             self._put(type(value).__name__, repr(value).encode("utf-8", "surrogatepass"))
@@ -218,8 +245,7 @@ class _Contents:
 
     def _add_module(self, module: Any, depth: int) -> None:
         """A PyTorch module: its layers in words, and every weight."""
-        import torch
-
+        torch = sys.modules["torch"]  # whoever made a module has imported it
         self._put("module", repr(module).encode())
         for name, tensor in module.state_dict().items():
             held = tensor.detach().cpu().contiguous()
@@ -247,8 +273,8 @@ class _Contents:
 
     def _put(self, kind: str, content: bytes) -> None:
         self._bytes += len(content)
-        if self._bytes > LARGEST:
-            raise TypeError(f"it holds more than {LARGEST} bytes")
+        if self._bytes > MAX_BYTES:
+            raise TypeError(f"it holds more than {MAX_BYTES} bytes")
         self._digest.update(f"{kind}\x00{len(content)}\x00".encode())
         self._digest.update(content)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tippingpoint.core.inference import normal_margin
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, listed
+from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_ranking
 from tippingpoint.results.advice import Advice, Ranked, of_features, of_result
+from tippingpoint.results.base import Result, required
+from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import LEVEL, StabilityResult, stability_axis
 from tippingpoint.text import UNENDED, bound, headline, level, number, percent, render_table
 from tippingpoint.visible import visible
@@ -21,15 +23,15 @@ from tippingpoint.visible import visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCHEMA = "tippingpoint.features/1"
-"""Name and version of the JSON that rankings are stored as."""
-
-SAME = 1e-9
+NO_DIFFERENCE = 1e-9
 """Relative distance from the limit at which a feature makes no difference."""
+
+NUMBERS_ONLY = "holds its numbers only; run feature_stability() again"
+"""What a ranking is that cannot work out a feature again, where no reason is known."""
 
 
 @dataclass(frozen=True, repr=False)
-class FeatureStability:
+class FeatureStability(Result):
     """Stabilities when only one feature, or one group of them, may move; the most sensitive first.
 
     Attributes
@@ -46,9 +48,11 @@ class FeatureStability:
     backend
         Kind of frame that results come in.
     again
-        Works a feature out again.
+        Works a feature out again; None where only numbers are left.
     interrupted
         Whether it was stopped before the last feature, or a search did not end; features not asked about are left out.
+    detached
+        Why no feature can be worked out again, and what to do about it.
     """
 
     results: Mapping[str, StabilityResult]
@@ -58,8 +62,11 @@ class FeatureStability:
     backend: str = "pandas"
     again: Callable[[str], StabilityResult] | None = None
     interrupted: bool = False
+    detached: str = field(default=NUMBERS_ONLY, compare=False)
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "moved_share")
+    SCHEMA: ClassVar[str] = "tippingpoint.features/1"
+    LIVE: ClassVar[tuple[str, ...]] = ("again", "detached")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.results)
@@ -75,7 +82,7 @@ class FeatureStability:
         """The whole result of one feature, with its sensitive distribution and the bootstrap."""
         self._check(feature)
         if self.again is None:
-            raise DetachedError("this ranking holds its numbers only; run feature_stability() again.")
+            raise DetachedError(f"this ranking {self.detached}.")
         return self.again(feature)
 
     def top(self, most: int) -> FeatureStability:
@@ -86,7 +93,7 @@ class FeatureStability:
         """Whether, at these prices, moving the feature makes the threshold any cheaper to reach."""
         self._check(feature)
         value = self.results[feature].value
-        return math.isfinite(value) and value < self.limit * (1.0 - SAME)
+        return math.isfinite(value) and value < self.limit * (1.0 - NO_DIFFERENCE)
 
     def to_frame(self) -> Any:
         """One line a feature, the most sensitive first."""
@@ -101,17 +108,32 @@ class FeatureStability:
         columns["interrupted"] = [r.interrupted for r in self.results.values()]
         return build_frame(columns, self.backend)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every number, with the schema's name."""
-        results = [
-            {"feature": name, "kind": self.kinds[name], "reach": _storable(self.reach[name]), **r.to_dict()}
-            for name, r in self.results.items()
+    def _stored(self) -> dict[str, Any]:
+        features = [
+            {"feature": name, "kind": self.kinds[name], "reach": self.reach[name], **result.to_dict()}
+            for name, result in self.results.items()
         ]
-        return {"schema": SCHEMA, "interrupted": self.interrupted, "limit": _storable(self.limit), "features": results}
+        return {"interrupted": self.interrupted, "limit": self.limit, "features": features}
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+    @classmethod
+    def _restored(cls, stored: Mapping[str, Any]) -> FeatureStability:
+        features, limit, interrupted = (required(stored, name) for name in ("features", "limit", "interrupted"))
+        rows = {required(row, "feature"): row for row in features}
+        return cls(
+            {name: StabilityResult.from_dict(row) for name, row in rows.items()},
+            decode(limit),
+            {name: required(row, "kind") for name, row in rows.items()},
+            {name: decode(required(row, "reach")) for name, row in rows.items()},
+            interrupted=interrupted,
+            detached="was read from JSON, which holds its numbers only; run feature_stability() again",
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        why = None if self.again is None else obstacle(self.again)
+        if why is None:
+            return super().__getstate__()
+        detached = f"was pickled, and its model cannot be ({why}); run feature_stability() again"
+        return {**super().__getstate__(), "again": None, "detached": detached}
 
     def advice(self) -> Advice:
         """Which features to target, and how."""
@@ -147,7 +169,7 @@ class FeatureStability:
         first = next(iter(self.results.values()))
         if first.status == "already":
             return headline(first.summary)
-        rows = [[name, self.kinds[name], *self._told(name)] for name in self]
+        rows = [[name, self.kinds[name], *self._row(name)] for name in self]
         head = ["feature", "kind", "stability", "std. error", "closes", "moved", "reach", "bound"]
         table = render_table(head, rows, left=2)
         began = "Interrupted. " if self.interrupted else ""
@@ -159,11 +181,11 @@ class FeatureStability:
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
-    def _told(self, name: str) -> list[str]:
+    def _row(self, name: str) -> list[str]:
         result = self.results[name]
         reach = level(self.reach[name], result.loss)
         if not self.matters(name):
-            known = "exact" if result.exact else "interrupted" if result.interrupted else "not found"
+            known = "exact" if result.standing.exact else "interrupted" if result.standing.undecided else "not found"
             return [number(result.value), "-", "nothing", "-", reach, known]
         closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
         error, moved = number(result.standard_error, 2), percent(result.moved_share)
@@ -172,20 +194,20 @@ class FeatureStability:
     def _notes(self) -> list[str]:
         searched = any(not r.exact for r in self.results.values())
         reaches = "was found to reach" if searched else "reaches"
-        said = [f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
+        legend = [f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
         if math.isfinite(self.limit):
-            said.insert(
+            legend.insert(
                 0, f"closes: how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too."
             )
         dear = self._dear()
         if dear is not None:
-            said.append(dear)
+            legend.append(dear)
         if searched:
-            said.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
+            legend.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
         if self.interrupted:
-            said.append(f"{UNENDED} Features that are missing were not asked about.")
+            legend.append(f"{UNENDED} Features that are missing were not asked about.")
         first, *others = self.results.values()  # what is noted of all of them is of the model or the data
-        return said + [f"note: {visible(note)}." for note in first.notes if all(note in r.notes for r in others)]
+        return legend + [f"note: {visible(note)}." for note in first.notes if all(note in r.notes for r in others)]
 
     def _dear(self) -> str | None:
         """Why a feature that could do harm does none: its steps cost more than an error is worth."""
@@ -200,7 +222,3 @@ class FeatureStability:
     def _check(self, feature: str) -> None:
         if feature not in self.results:
             raise InputError(f"{feature!r} was not asked about; these were: {listed(self.results)}.")
-
-
-def _storable(value: float) -> float | str:
-    return value if math.isfinite(value) else "inf"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tippingpoint.errors import InputError
+from tippingpoint.results.base import Result
 from tippingpoint.results.evidence import Evidence
 from tippingpoint.writing import write_file
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tippingpoint.results.rankings import FeatureStability
 
 
-class Reported(ABC):
+class Reported(Result):
     """A result that can be written as a report: a page that works on its own, Markdown, or JSON."""
 
     @property
@@ -29,7 +30,7 @@ class Reported(ABC):
     @property
     @abstractmethod
     def _evidence(self) -> Evidence:
-        """What a fresh result can still be asked; an error for one that was read from JSON."""
+        """What a fresh result can still work out; an error for one that was read from JSON."""
 
     def report(
         self,
@@ -62,7 +63,7 @@ class Reported(ABC):
             Of the report.
         gate
             The least stability that is accepted: the report says whether the result passes. A number is compared with the
-            certified lower bound, `Gate(0.05, on="value")` with what was found; what a gate judged elsewhere is told as it is.
+            certified lower bound, `Gate(0.05, on="value")` with what was found; what a gate judged elsewhere stands as it is.
         date
             Of the report, as "2026-01-31". Where none is given it is that of the environment's `SOURCE_DATE_EPOCH`, else
             today's (UTC): with a date of your own, equal inputs give equal bytes on any day.
@@ -122,7 +123,7 @@ class Reported(ABC):
         told = Told(model, data, title, gate, read_date(date), model_file, command)
         return summarise(self.summary, self._evidence, told, features, comparison)
 
-    def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **told: Any) -> str:
+    def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **details: Any) -> str:
         """Log numbers and report to the MLflow run that is active, or to a new one (extra `mlflow`); the id of the run.
 
         Parameters
@@ -131,12 +132,12 @@ class Reported(ABC):
             Of every metric, tag and file, so that several results fit into one run.
         report
             Whether the report is logged too.
-        told
+        details
             For the report: `features`, `comparison`, `model`, `data`, `title`, `gate` and others, as in `report`.
         """
         from tippingpoint.report.tracking import log
 
-        if told and not report:
-            name = next(iter(told))
+        if details and not report:
+            name = next(iter(details))
             raise InputError(f"{name} is for the report; leave it out, or log the report too.")
-        return log(self.summary, (lambda page: self.report(page, **told)) if report else None, prefix)
+        return log(self.summary, (lambda page: self.report(page, **details)) if report else None, prefix)

@@ -1,37 +1,40 @@
-"""Results: frozen, printable, storable. The number never stands alone."""
+"""The stability of a model, and stabilities over a range of settings. The number never stands alone."""
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import NORMAL_FROM, Bootstrap, check_level, normal_margin
+from tippingpoint.core.inference import NORMAL_FROM, check_level, normal_margin
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
+from tippingpoint.json_numbers import decode_all
 from tippingpoint.plots import draw_convergence, draw_lines, draw_result, draw_split, draw_weights
 from tippingpoint.results.advice import Advice, of_result
+from tippingpoint.results.base import Result, required
+from tippingpoint.results.bootstrap import Bootstrap
 from tippingpoint.results.evidence import Evidence
 from tippingpoint.results.reported import Reported
+from tippingpoint.standing import Standing
 from tippingpoint.text import UNENDED, level, render_html, render_table, render_text, risk_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCHEMA = "tippingpoint.stability/1"
-"""Name and version of the JSON that results are stored as."""
+NUMBERS_ONLY = "holds its numbers only; run stability() again"
+"""What a result without evidence is, where no reason is known."""
 
-LATER = {"trace", "interrupted"}
-"""Fields that results stored by earlier versions lack; they have a default."""
+FROM_JSON = "was read from JSON, which holds its numbers only; run stability() again"
+"""The same of one that was stored."""
 
 LEVEL = 0.95
 """Of the intervals that pictures show: ±1.96 standard errors."""
@@ -64,7 +67,7 @@ class StabilityResult(Reported):
     risk, current_risk, largest_risk
         The threshold, the mean loss now, and the largest mean loss that any perturbation reaches.
     loss, divergence, theta1, theta2
-        What was asked.
+        Of the question.
     price
         `h*`: what one more unit of risk would cost.
     corruption_excess, reweighting_excess
@@ -90,6 +93,10 @@ class StabilityResult(Reported):
     interrupted
         Whether a search did not end, stopped at the keyboard or by a model that failed: `upper` holds for what it had found
         by then, and no gate and no verdict takes it for an answer.
+    evidence
+        What the sensitive distribution, the bootstrap and the report are worked out from; None where only numbers are left.
+    detached
+        Why there is none, and what to do about it.
     """
 
     value: float
@@ -124,6 +131,10 @@ class StabilityResult(Reported):
     trace: tuple[float, ...] = ()
     interrupted: bool = False
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
+    detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)
+
+    SCHEMA: ClassVar[str] = "tippingpoint.stability/1"
+    LIVE: ClassVar[tuple[str, ...]] = ("evidence", "detached")
 
     @property
     def gap(self) -> float:
@@ -131,6 +142,11 @@ class StabilityResult(Reported):
         if math.isinf(self.upper):
             return math.nan
         return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
+
+    @property
+    def standing(self) -> Standing:
+        """How much is known of the number: exact, bounded, searched, an estimate, or nothing found; and why."""
+        return Standing.of(self.summary)
 
     @property
     def stopped(self) -> bool:
@@ -172,37 +188,13 @@ class StabilityResult(Reported):
             raise InputError(f"seed={seed!r} must be a whole number, 0 or more.")
         return self._evidence.bootstrap(int(replicates), int(seed))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every number and word of the result, with the schema's name; infinities and NaN as the strings JSON lacks."""
-        stored = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
-        stored["notes"], stored["trace"] = list(self.notes), list(self.trace)
-        return {"schema": SCHEMA, **{key: _storable(value) for key, value in stored.items()}}
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
-
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> StabilityResult:
-        """A result as it was stored; it has all the numbers, but no data to build `sensitive` from."""
-        if not isinstance(stored, Mapping) or stored.get("schema") != SCHEMA:
-            found = stored.get("schema") if isinstance(stored, Mapping) else type(stored).__name__
-            raise InputError(f"this is not a stored result of schema {SCHEMA!r} (found {found!r}); write one with to_json().")
-        known = {f.name for f in fields(cls)} - {"evidence"}
-        missing = sorted(known - LATER - set(stored))
-        if missing:
-            raise InputError(f"the stored result lacks {missing[0]!r}; write it anew with to_json().")
-        values = {key: _restored(value) for key, value in stored.items() if key in known}
-        return cls(**{**values, "notes": tuple(stored["notes"] or ()), "trace": tuple(stored.get("trace") or ())})
+    def _restored(cls, stored: Mapping[str, Any]) -> StabilityResult:
+        return super()._restored(stored).without_evidence(FROM_JSON)
 
-    @classmethod
-    def from_json(cls, text: str) -> StabilityResult:
-        """The inverse of `to_json`."""
-        try:
-            stored = json.loads(text)
-        except (json.JSONDecodeError, TypeError) as error:
-            raise InputError(f"this is not JSON ({error}); pass the text that to_json() gave.") from None
-        return cls.from_dict(stored)
+    def without_evidence(self, why: str = NUMBERS_ONLY) -> StabilityResult:
+        """The same without what is of the size of the data; `why` ends the sentence with which `sensitive` refuses then."""
+        return replace(self, evidence=None, detached=why)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The risk in steps: now, what moving samples adds, what reweighting them adds, the threshold."""
@@ -255,7 +247,7 @@ class StabilityResult(Reported):
     @property
     def summary(self) -> dict[str, Any]:
         """Every number and word, as the page and the screen show them."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "evidence"}
+        return self._stored()
 
     def _reached(self) -> None:
         if self.status == "unreachable":
@@ -267,7 +259,7 @@ class StabilityResult(Reported):
     @property
     def _evidence(self) -> Evidence:
         if self.evidence is None:
-            raise DetachedError("this result was read from JSON, which holds its numbers only; run stability() again.")
+            raise DetachedError(f"this result {self.detached}.")
         return self.evidence
 
 
@@ -280,7 +272,7 @@ def small_sample(effective: float) -> str:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Result):
     """Stabilities over a range of thresholds or of prices.
 
     Attributes
@@ -302,6 +294,16 @@ class Sweep:
     interrupted: bool = False
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "corruption_excess", "reweighting_excess", "effective_share")
+    SCHEMA: ClassVar[str] = "tippingpoint.sweep/1"
+
+    def _stored(self) -> dict[str, Any]:
+        results = [result.to_dict() for result in self]
+        return {"interrupted": self.interrupted, "over": self.over, "at": self.at, "results": results}
+
+    @classmethod
+    def _restored(cls, stored: Mapping[str, Any]) -> Sweep:
+        over, at, results, interrupted = (required(stored, name) for name in ("over", "at", "results", "interrupted"))
+        return cls(over, decode_all(at), tuple(map(StabilityResult.from_dict, results)), interrupted=interrupted)
 
     def __iter__(self) -> Iterator[StabilityResult]:
         return iter(self.results)
@@ -357,13 +359,3 @@ def stability_axis(results: Iterable[StabilityResult]) -> str:
 def heading(name: str) -> str:
     """In a table of many results the value is the stability of something."""
     return "stability" if name == "value" else name
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return value
-
-
-def _restored(value: Any) -> Any:
-    return float(value) if value in ("nan", "inf", "-inf") else value

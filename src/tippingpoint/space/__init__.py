@@ -1,4 +1,4 @@
-"""What may move: what a user says of features, and what that is in numbers."""
+"""What may move: what a user declares of features, and what that is in numbers."""
 
 from tippingpoint.space.space import Space
 

@@ -1,4 +1,4 @@
-"""A feature space resolved for the columns of a data set: what every oracle is told.
+"""A feature space resolved for the columns of a data set: what every oracle works with.
 
 Distance is `d(x, x̂) = Σ_j c_j (x_j - x̂_j)²` over the columns that move freely, plus `cost[from, to]` of every feature that
 has a menu of values; infinite on all others.
@@ -15,7 +15,7 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
 from tippingpoint.errors import InputError
 
-WHOLE = 1e-6
+STEP_ROUND_OFF = 1e-6
 """Part of a step by which a multiple of it may miss by rounding."""
 
 Bounds = tuple[FloatArray, FloatArray]
@@ -78,11 +78,11 @@ class Menu:
         return np.asarray(order[np.where(np.isnan(held), len(known) - 1, nearest)], dtype=np.intp)
 
     def holds(self, x: FloatArray, options: IntArray) -> BoolArray:
-        """Whether every row of `x` holds the option said, but for rounding."""
+        """Whether every row of `x` holds the option beside it, but for rounding."""
         steps = np.diff(np.unique(self.values[~np.isnan(self.values)]))
-        said, held = self.values[options], x[:, self.columns]
-        near = np.abs(said - held) <= WHOLE * steps.min(initial=1.0)
-        return np.asarray((_same(said, held) | near).all(axis=1))
+        named, held = self.values[options], x[:, self.columns]
+        near = np.abs(named - held) <= STEP_ROUND_OFF * steps.min(initial=1.0)
+        return np.asarray((_same(named, held) | near).all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Domain:
             if not menu.metric:
                 menus.append(menu)
             elif wide > 0.0:
-                # What is missing has no distance to anything: that price is as it was said.
+                # What is missing has no distance to anything: that price is as it was given.
                 menus.append(replace(menu, cost=np.where(menu.gap, menu.cost, menu.cost / wide**2)))
         missing = {j: cost for j, cost in self.missing.items() if np.isfinite(price[j])}
         return replace(self, price=price, menus=tuple(menus), missing=missing, unit=unit)
@@ -207,7 +207,7 @@ class Domain:
         low, high = self.bounds(x, free)
         counts = moved / np.where(steps > 0.0, steps, math.inf)
         legal = ~((z[:, free] < low) | (z[:, free] > high)).any(axis=1)
-        legal &= (np.abs(counts - np.round(counts)) <= WHOLE).all(axis=1)
+        legal &= (np.abs(counts - np.round(counts)) <= STEP_ROUND_OFF).all(axis=1)
         cost = combine(np.square(moved), self.price[free])
         before, after = np.isnan(x[:, free]), np.isnan(z[:, free])
         legal &= ~(before & ~after).any(axis=1)

@@ -15,13 +15,13 @@ from tippingpoint.data.frames import CHUNK, Features
 from tippingpoint.errors import InputError, ScaleWarning, listed
 from tippingpoint.space.domain import Domain
 
-UNEVEN = 100.0
+SPREAD_RATIO = 100.0
 """Ratio of column spreads from which on one unit for all columns is hardly meant."""
 
-SQUARED = 2.0**128
+SQUARE_RANGE = 2.0**128
 """Values up to here, and down to its inverse, have squares that are numbers, whatever is done with them."""
 
-GLANCE = 5000
+SPREAD_ROWS = 5000
 """Rows, evenly spread, on which column spreads are compared before that warning."""
 
 UNITS = {"std": "standard deviations", "mad": "median absolute deviations", "iqr": "interquartile ranges"}
@@ -31,7 +31,7 @@ Scale = str | Mapping[str, float]
 
 
 def in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:
-    """The domain in the units asked for."""
+    """The domain in the units chosen."""
     if isinstance(scale, Mapping):
         return domain.scaled(_given(domain, scale), "units of your own")
     if scale not in (None, "raw", *UNITS):
@@ -97,15 +97,15 @@ def _quantiles(values: FloatArray, weights: FloatArray, levels: tuple[float, ...
 
 
 def _warn_if_uneven(domain: Domain, features: Features) -> None:
-    glance = features.x[:: -(-len(features.x) // GLANCE), domain.free]
-    if not glance.size:
+    sampled = features.x[:: -(-len(features.x) // SPREAD_ROWS), domain.free]
+    if not sampled.size:
         return
-    spread = _deviation(glance, np.full(len(glance), 1.0 / len(glance)))
+    spread = _deviation(sampled, np.full(len(sampled), 1.0 / len(sampled)))
     with np.errstate(over="ignore"):
         prices = np.where(spread > 0.0, spread * np.sqrt(domain.price[domain.free]), math.nan)
     if np.isfinite(prices).any():
         wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
-        if prices[wide] / prices[narrow] > UNEVEN:
+        if prices[wide] / prices[narrow] > SPREAD_RATIO:
             names = [domain.names[j] for j in domain.free]
             warnings.warn(
                 f"a standard deviation of {names[wide]!r} is {prices[wide] / prices[narrow]:,.0f} times as far as one of"
@@ -128,7 +128,7 @@ def _deviation(x: FloatArray, base: FloatArray) -> FloatArray:
     """Weighted standard deviation of what is not missing of every column, exactly zero for a constant one."""
     low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
     size = np.fmax(np.abs(low), np.abs(high))
-    extreme = np.isfinite(size) & (size > 0.0) & ((size > SQUARED) | (size < 1.0 / SQUARED))
+    extreme = np.isfinite(size) & (size > 0.0) & ((size > SQUARE_RANGE) | (size < 1.0 / SQUARE_RANGE))
     if extreme.any():  # in units of a power of two, whose squares are numbers
         powers = np.where(extreme, np.frexp(np.where(extreme, size, 1.0))[1], 0)
         return np.asarray(np.ldexp(_deviation(np.ldexp(x, -powers), base), powers))

@@ -1,6 +1,6 @@
 """The feature space: which features there are, what may move, how, within which bounds, at what price.
 
-A `Space` is what a user says; `tippingpoint.space.resolving` makes of it, and of the data, what oracles work with.
+A `Space` is what a user declares; `tippingpoint.space.resolving` makes of it, and of the data, what oracles work with.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.data.categories import category_columns
 from tippingpoint.data.columns import Column
-from tippingpoint.data.frames import Features, category_columns, read_features
+from tippingpoint.data.frames import Features, read_features
 from tippingpoint.errors import InputError
+from tippingpoint.space.declared import SETTINGS, mapping
 from tippingpoint.space.domain import Domain
-from tippingpoint.space.resolving import MEANS, mapping, resolve
+from tippingpoint.space.resolving import resolve
 from tippingpoint.text import render_table
 
 Each = float | Mapping[str, float] | Sequence[float] | FloatArray
@@ -40,10 +42,10 @@ Ranges = Literal["observed", "quantiles", "none"]
 TAIL = 0.01
 """Share of the data beyond each end of a range by quantiles."""
 
-SHOWN = 6
+MAX_SHOWN = 6
 """Categories that a table of a space names."""
 
-WIDEST = 60
+MAX_LETTERS = 60
 """Letters that their names may take."""
 
 AS_GIVEN = "as given"
@@ -57,7 +59,7 @@ SEPARATORS = ("_", "=", ".", ":", "-")
 class Space:
     """What may move, how, at what price.
 
-    Where nothing is said of a column, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and
+    Where no kind is given, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and
     so is what the model, or its pipeline, encodes as categories. `Space.infer` looks closer: whole numbers stay whole (those
     too that pandas stores as floats, since some are missing), booleans flip. What is missing stays missing.
 
@@ -73,9 +75,9 @@ class Space:
     lower, upper
         Bounds on the value of each numeric or integer feature after the move; an integer without stays in the range observed.
     direction
-        "up" or "down" for features that may move one way only.
+        "up" or "down" for features that may only rise or fall.
     kind
-        What a feature is, where its column's type does not tell: "numeric", "integer", "ordinal", "categorical" or "fixed".
+        What a feature is, where its column's type does not say: "numeric", "integer", "ordinal", "categorical" or "fixed".
     categories
         The values a categorical or ordinal feature may take; for an ordinal, in their order.
     one_hot
@@ -85,7 +87,7 @@ class Space:
         of the new category, so rare ones are dear) or a table, `{from: {to: cost}}` (what is not listed is not allowed) or a
         square array in the order of the categories. The feature's price multiplies it.
     step
-        Step of an integer feature; 1 where nothing is said.
+        Step of an integer feature; 1 where none is given.
     missing
         Features whose values may go missing, and what that costs, whatever the value was: `{"income": 2.0}`. It is a price as
         it stands: neither `price` nor a scale changes it. Nobody else's values do.
@@ -154,8 +156,8 @@ class Space:
         """
         numbers = {str(name) for name, kind in mapping("kind", self.kind).items() if kind in ("numeric", "integer")}
         encoded = {name: values for name, values in hints.items() if name not in numbers}
-        said = {str(name): values for name, values in mapping("categories", self.categories).items() if _several(values)}
-        return category_columns(data, encoded, said)
+        listed = {str(name): values for name, values in mapping("categories", self.categories).items() if _several(values)}
+        return category_columns(data, encoded, listed)
 
     @classmethod
     def infer(
@@ -164,7 +166,7 @@ class Space:
         *,
         ranges: Ranges = "observed",
         one_hot: Mapping[str, Sequence[str]] | bool = True,
-        **said: Any,
+        **declared: Any,
     ) -> Space:
         """A space read off a data frame: print it, check it, `edit` it.
 
@@ -176,7 +178,7 @@ class Space:
             Bounds of numbers: the range "observed", the "quantiles" 1 % and 99 % (samples beyond may stay), or "none".
         one_hot
             Groups of 0/1 columns by name; True finds those that share a prefix and sum to one, False looks for none.
-        said
+        declared
             Anything else of a `Space` that you know already, as `frozen=["sex"]`; it takes precedence.
         """
         if ranges not in ("observed", "quantiles", "none"):
@@ -194,13 +196,13 @@ class Space:
             one_hot=groups,
             outliers="keep" if ranges == "quantiles" else "refuse",
         )
-        return read.edit(**said)
+        return read.edit(**declared)
 
     def edit(self, **changes: Any) -> Space:
         """A space like this one but for the changes.
 
-        Mappings are updated, `frozen` is added to, the rest is replaced. What was said of a feature under another kind, or of a
-        column that now belongs to a one-hot group, is forgotten.
+        Mappings are updated, `frozen` is added to, the rest is replaced. What was declared of a feature under another kind, or
+        of a column that now belongs to a one-hot group, is forgotten.
         """
         known = {f.name for f in fields(self)}
         for name in changes:
@@ -217,20 +219,20 @@ class Space:
 
     @staticmethod
     def _still_true(argument: str, now: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-        """What was said of features one by one, without what a change of their kind makes void."""
-        groups, kinds = (changes.get(said) for said in ("one_hot", "kind"))
+        """What was declared of single features, without what a change of their kind makes void."""
+        groups, kinds = (changes.get(name) for name in ("one_hot", "kind"))
         void = set()
         if isinstance(groups, Mapping) and argument != "one_hot":
             void |= {column for columns in groups.values() for column in columns}
-        if isinstance(kinds, Mapping) and argument in MEANS:
-            void |= {name for name, kind in kinds.items() if kind not in (*MEANS[argument][0], "fixed")}
+        if isinstance(kinds, Mapping) and argument in SETTINGS:
+            void |= {name for name, kind in kinds.items() if kind not in (*SETTINGS[argument][0], "fixed")}
         return {name: value for name, value in now.items() if name not in void}
 
     def __str__(self) -> str:
-        """One line a feature that this space says anything of."""
+        """One line a feature that this space declares anything of."""
         mapped = [each for each in (self.price, self.lower, self.upper) if isinstance(each, Mapping)]
-        said = (self.kind, self.categories, self.one_hot, self.direction, self.switch, self.step, self.missing, *mapped)
-        names = dict.fromkeys(name for each in (*said, self.frozen, self.movable or ()) for name in each)
+        declared = (self.kind, self.categories, self.one_hot, self.direction, self.switch, self.step, self.missing, *mapped)
+        names = dict.fromkeys(name for each in (*declared, self.frozen, self.movable or ()) for name in each)
         rows = [(str(name), self._kind_of(name), self._values_of(name), self._price_of(name)) for name in names]
         rows += [(str(name), "group", ", ".join(map(str, members)), "-") for name, members in self.groups.items()]
         if self.movable is not None:
@@ -245,16 +247,16 @@ class Space:
     def _kind_of(self, name: str) -> str:
         if self._stays(name):
             return "fixed"
-        unsaid = "categorical" if name in self.categories else "by type"
-        kind = "one-hot" if name in self.one_hot else self.kind.get(name, unsaid)
+        default = "categorical" if name in self.categories else "by type"
+        kind = "one-hot" if name in self.one_hot else self.kind.get(name, default)
         return f"{kind}, {self.direction[name]}" if name in self.direction else kind
 
     def _values_of(self, name: str) -> str:
         values = self.categories.get(name, self.one_hot.get(name))
         if values is not None:
-            joined = " ".join(", ".join(str(value) for value in list(values)[:SHOWN]).split())
-            shown = textwrap.shorten(joined, WIDEST, placeholder="")
-            return joined if shown == joined and len(values) <= SHOWN else f"{shown.rstrip(',')}, … ({len(values)})"
+            joined = " ".join(", ".join(str(value) for value in list(values)[:MAX_SHOWN]).split())
+            shown = textwrap.shorten(joined, MAX_LETTERS, placeholder="")
+            return joined if shown == joined and len(values) <= MAX_SHOWN else f"{shown.rstrip(',')}, … ({len(values)})"
         if self.kind.get(name) in ("categorical", "ordinal"):
             return "as observed"
         text = _between(_one_of(self.lower, name, -math.inf), _one_of(self.upper, name, math.inf))
@@ -271,12 +273,12 @@ class Space:
 
 
 def _several(values: Any) -> bool:
-    """Whether these are values in a list; `resolve` says what is wrong with anything else."""
+    """Whether these are values in a list; `resolve` names what is wrong with anything else."""
     return isinstance(values, Iterable) and not isinstance(values, str)
 
 
 def _one_of(each: Each, name: str, default: float) -> float:
-    """What is said of a feature by name, or of all; where columns have one each, it is not known here."""
+    """What is declared of a feature by name, or of all; where columns have one each, it is not known here."""
     if isinstance(each, Mapping):
         return float(each.get(name, default))
     return float(each) if isinstance(each, (int, float)) else math.nan

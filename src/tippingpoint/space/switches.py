@@ -28,8 +28,8 @@ def by_table(name: str, given: Any, labels: Sequence[Any]) -> FloatArray:
     bad = np.argwhere(np.isnan(table) | np.where(same, table != 0.0, table <= 0.0))
     if len(bad):
         start, end = (labels[k] for k in bad[0])
-        told = f"switch[{name!r}] from {start!r} to {end!r} is {table[tuple(bad[0])]:g}"
-        raise InputError(f"{told}; it must be positive (infinite: not allowed), and 0 from a category to itself.")
+        switch = f"switch[{name!r}] from {start!r} to {end!r} is {table[tuple(bad[0])]:g}"
+        raise InputError(f"{switch}; it must be positive (infinite: not allowed), and 0 from a category to itself.")
     return table
 
 
@@ -54,9 +54,9 @@ def _from_array(name: str, given: Any, labels: Sequence[Any]) -> FloatArray:
     except (TypeError, ValueError):
         table = np.empty(0)
     if table.shape != (len(labels), len(labels)):
-        told = f"={given!r}" if isinstance(given, str) else f" of shape {table.shape}"
+        shown = f"={given!r}" if isinstance(given, str) else f" of shape {table.shape}"
         raise InputError(
-            f"switch[{name!r}]{told} must be 'frequency', a table {{from: {{to: cost}}}}, or a square array for its"
+            f"switch[{name!r}]{shown} must be 'frequency', a table {{from: {{to: cost}}}}, or a square array for its"
             f" {len(labels)} categories, {listed(labels)}."
         )
     return table

@@ -1,4 +1,4 @@
-"""Reading what users give, in the way of scikit-learn."""
+"""Reading what users give, as scikit-learn does."""
 
 from __future__ import annotations
 

@@ -21,10 +21,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import tippingpoint as tp
-from tippingpoint.cli import main
+from commands import Command
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
 
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
+DATA = ("--data", "eval.csv", "--target", "y")
 
 
 def cloud(classes: int = 2, rows: int = 120) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -233,16 +234,16 @@ def test_columns_without_names_are_taken_in_their_order_and_it_is_said(tmp_path:
         tp.stability(named, frame.rename(columns={"age": "wage"}), y, 0.4)
 
 
-def test_onnx_with_one_input_says_so_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_onnx_with_one_input_says_so_on_the_command_line(place: Path, cli: Command) -> None:
     skl2onnx = pytest.importorskip("skl2onnx")
     x, y = cloud()
     frame = pd.DataFrame(x, columns=["debt", "age"]).assign(y=y)
-    frame.to_csv(tmp_path / "eval.csv", index=False)
+    frame.to_csv(place / "eval.csv", index=False)
     graph = skl2onnx.to_onnx(LogisticRegression().fit(x, y), x[:1].astype(np.float32), options={"zipmap": False})
-    (tmp_path / "model.onnx").write_bytes(graph.SerializeToString())
-    command = ["evaluate", "--model", str(tmp_path / "model.onnx"), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
-    assert main([*command, "--risk", "0.4", "--calls", "3000"]) == 0
-    assert "in the order in which they stand: 'debt', 'age'" in " ".join(capsys.readouterr().out.split())
+    (place / "model.onnx").write_bytes(graph.SerializeToString())
+    code, out, _ = cli("evaluate", "--model", "model.onnx", *DATA, "--risk", "0.4", "--calls", "3000")
+    assert code == 0
+    assert "in the order in which they stand: 'debt', 'age'" in " ".join(out.split())
 
 
 def test_a_y_of_other_labels_is_matched_or_refused() -> None:
@@ -300,19 +301,18 @@ def trained_on_categories(kind: str, path: Path) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["xgboost", "lightgbm", "histograms"])
-def test_categories_of_a_csv_are_those_of_the_training(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name, model = trained_on_categories(kind, tmp_path)
+def test_categories_of_a_csv_are_those_of_the_training(kind: str, place: Path, cli: Command) -> None:
+    name, model = trained_on_categories(kind, place)
     x = Tabled.frame.assign(zone=pd.Categorical(np.random.default_rng(4).choice([10, 20, 30], len(Tabled.frame))))[40:]
     x = x[(x["zone"] != 10) & (x["job"] != "clerk")]  # so that codes by the file alone would be others
     y = Tabled.good[x.index]
-    x.assign(y=y).to_csv(tmp_path / "eval.csv", index=False)
-    command = ["evaluate", "--model", str(tmp_path / name), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
-    if kind == "histograms":
-        command += ["--trust"]
-    (tmp_path / "space.toml").write_text("frozen = ['age']\n")
-    code = main([*command, "--risk", "0.9", "--space", str(tmp_path / "space.toml"), "--json", str(tmp_path / "out.json")])
-    assert code == 0, capsys.readouterr().err
-    found = json.loads((tmp_path / "out.json").read_text())
+    x.assign(y=y).to_csv(place / "eval.csv", index=False)
+    trust = ("--trust",) if kind == "histograms" else ()
+    (place / "space.toml").write_text("frozen = ['age']\n")
+    asked = ("--risk", "0.9", "--space", "space.toml", "--json", "out.json")
+    code, _, err = cli("evaluate", "--model", name, *DATA, *trust, *asked)
+    assert code == 0, err
+    found = json.loads((place / "out.json").read_text())
     wanted = tp.stability(model, x, y, 0.9, space=tp.Space(frozen=["age"]))
     assert found["current_risk"] == pytest.approx(np.mean(model.predict(x) != y))
     assert found["value"] == pytest.approx(wanted.value, rel=1e-6)
@@ -321,13 +321,13 @@ def test_categories_of_a_csv_are_those_of_the_training(kind: str, tmp_path: Path
     assert set(wanted.sensitive["zone"].dropna()) <= {10, 20, 30}
 
 
-def test_a_category_that_xgboost_never_saw_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name, _ = trained_on_categories("xgboost", tmp_path)
+def test_a_category_that_xgboost_never_saw_is_named(place: Path, cli: Command) -> None:
+    name, _ = trained_on_categories("xgboost", place)
     jobs = [*Tabled.frame["job"].astype(str)[:-1], "pilot"]
-    Tabled.frame.assign(zone=10, job=jobs, y=Tabled.good).to_csv(tmp_path / "eval.csv", index=False)
-    command = ["evaluate", "--model", str(tmp_path / name), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
-    assert main([*command, "--risk", "0.9"]) == 2
-    assert "X[239, 'job']='pilot' is none of its categories, 'clerk', 'cook', 'judge'" in capsys.readouterr().err
+    Tabled.frame.assign(zone=10, job=jobs, y=Tabled.good).to_csv(place / "eval.csv", index=False)
+    code, _, err = cli("evaluate", "--model", name, *DATA, "--risk", "0.9")
+    assert code == 2
+    assert "X[239, 'job']='pilot' is none of its categories, 'clerk', 'cook', 'judge'" in err
 
 
 def test_an_error_of_compiled_code_ends_where_its_stack_begins() -> None:
@@ -443,19 +443,18 @@ def test_numbers_that_slide_may_go_missing_in_a_black_box_only() -> None:
     assert "hours    integer  30 to 49  1, missing 2" in str(tp.Space.infer(hours, missing={"hours": 2}))
 
 
-def test_a_space_file_says_what_may_go_missing(tmp_path: Path) -> None:
+def test_a_space_file_says_what_may_go_missing(place: Path, cli: Command) -> None:
     skops = pytest.importorskip("skops.io")
     frame, y = gapped()
     model = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=3).fit(frame[["hours"]], y)
-    skops.dump(model, tmp_path / "model.skops")
-    frame[["hours"]].assign(y=y).to_csv(tmp_path / "eval.csv", index=False)
-    (tmp_path / "space.toml").write_text("infer = true\n[missing]\nhours = 0.001\n")
-    command = ["evaluate", "--model", str(tmp_path / "model.skops"), "--data", str(tmp_path / "eval.csv"), "--target", "y"]
-    command += ["--risk", "0.5", "--space", str(tmp_path / "space.toml"), "--trust"]
-    assert main([*command, "--json", str(tmp_path / "out.json"), "--sensitive", str(tmp_path / "q.csv")]) == 0
+    skops.dump(model, place / "model.skops")
+    frame[["hours"]].assign(y=y).to_csv(place / "eval.csv", index=False)
+    (place / "space.toml").write_text("infer = true\n[missing]\nhours = 0.001\n")
+    asked = ("--risk", "0.5", "--space", "space.toml", "--trust", "--json", "out.json", "--sensitive", "q.csv")
+    assert cli("evaluate", "--model", "model.skops", *DATA, *asked).code == 0
     wanted = tp.stability(model, frame[["hours"]], y, 0.5, space=tp.Space.infer(frame[["hours"]], missing={"hours": 0.001}))
-    assert json.loads((tmp_path / "out.json").read_text())["value"] == pytest.approx(wanted.value)
-    held = pd.read_csv(tmp_path / "q.csv")["hours"].dropna()
+    assert json.loads((place / "out.json").read_text())["value"] == pytest.approx(wanted.value)
+    held = pd.read_csv(place / "q.csv")["hours"].dropna()
     assert (held == held.round()).all()
 
 
@@ -469,7 +468,7 @@ def test_rows_with_gaps_are_searched_as_well_as_others() -> None:
     assert exact <= tp.stability(model.decision_function, x, y, 0.5, calls=36_000, **PRICES).value <= 1.01 * exact
 
 
-def test_spaces_in_names_that_lightgbm_keeps_as_underscores_are_found_again(tmp_path: Path) -> None:
+def test_spaces_in_names_that_lightgbm_keeps_as_underscores_are_found_again(place: Path, cli: Command) -> None:
     lgb = pytest.importorskip("lightgbm")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["mean radius", "worst_area"])
@@ -480,9 +479,8 @@ def test_spaces_in_names_that_lightgbm_keeps_as_underscores_are_found_again(tmp_
         booster = lgb.train(settings, lgb.Dataset(frame, y), 5)
     expected = tp.stability(booster, frame, y, 0.4, calls=4000)
     assert tp.stability(booster, frame[["worst_area", "mean radius"]], y, 0.4, calls=4000).current_risk == expected.current_risk
-    booster.save_model(tmp_path / "model.txt")
-    loaded = tp.load_model(tmp_path / "model.txt")
+    booster.save_model(place / "model.txt")
+    loaded = tp.load_model(place / "model.txt")
     np.testing.assert_array_equal(loaded.predict_proba(frame)[:, 1], booster.predict(frame))
-    frame.assign(y=y).to_csv(tmp_path / "eval.csv", index=False)
-    asked = ["--model", str(tmp_path / "model.txt"), "--data", str(tmp_path / "eval.csv"), "--target", "y", "--risk", "0.4"]
-    assert main(["evaluate", *asked, "--calls", "4000", "--quiet"]) == 0
+    frame.assign(y=y).to_csv(place / "eval.csv", index=False)
+    assert cli("evaluate", "--model", "model.txt", *DATA, "--risk", "0.4", "--calls", "4000", "--quiet").code == 0

@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.svm import SVC
 
 import tippingpoint as tp
+from opaque import Opaque
 from tippingpoint.api import cases
 from tippingpoint.api.reviewing import review
 
@@ -63,23 +64,6 @@ def mixed_model() -> Any:
     return make_pipeline(steps, LogisticRegression(max_iter=5000)).fit(x, y)
 
 
-class Asked:
-    """A model whose coefficients nobody sees; it counts the rows it was asked about."""
-
-    def __init__(self, model: Any, *methods: str) -> None:
-        self.classes_ = model.classes_
-        self.asked = 0
-        for method in methods:
-            setattr(self, method, self._counted(getattr(model, method)))
-
-    def _counted(self, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def call(rows: Any) -> Any:
-            self.asked += len(rows)
-            return method(rows)
-
-        return call
-
-
 WAYS = {
     "scores": ("predict", "decision_function"),
     "probabilities": ("predict", "predict_proba"),
@@ -98,7 +82,7 @@ def test_on_a_linear_model_it_is_within_two_percent_of_exact(loss: str, way: str
     risk = {"zero_one": 0.4, "logistic": 0.9, "hinge": 1.2}[loss]
     asked: dict[str, Any] = {"loss": loss, "theta1": prices[0], "theta2": prices[1]}
     exact = tp.stability(model, x, y, risk, **asked)
-    found = tp.stability(Asked(model, *WAYS[way]), x, y, risk, **asked)
+    found = tp.stability(Opaque(model, *WAYS[way]), x, y, risk, **asked)
     assert exact.value * (1.0 - 1e-9) <= found.value <= 1.02 * exact.value
     assert not found.exact
     assert found.lower == 0.0
@@ -121,7 +105,7 @@ def test_in_a_mixed_space_it_is_within_two_percent_of_exact(way: str) -> None:
     x, y = people()
     model = mixed_model()
     exact = tp.stability(model, x, y, 0.45, space=MIXED, **PRICES)
-    found = tp.stability(Asked(model, *WAYS[way]), x, y, 0.45, space=MIXED, **PRICES)
+    found = tp.stability(Opaque(model, *WAYS[way]), x, y, 0.45, space=MIXED, **PRICES)
     assert exact.exact
     # A model that tells classes only hides how much a switch is worth.
     assert exact.value * (1.0 - 1e-9) <= found.value <= (1.25 if way == "classes only" else 1.02) * exact.value
@@ -168,9 +152,9 @@ def test_the_model_itself_confirms_the_risk_and_the_rows_are_legal(kind: str, di
 @pytest.mark.parametrize("per_row", [3, 10, 40, 500])
 def test_the_calls_are_counted_and_more_of_them_never_hurts_the_claim(per_row: int) -> None:
     x, y = data(60)
-    box = Asked(LogisticRegression().fit(x, y), "predict", "predict_proba")
+    box = Opaque(LogisticRegression().fit(x, y), "predict", "predict_proba")
     profile = tp.profile(box, x, y, calls=per_row * len(x))
-    assert box.asked <= per_row * len(x)
+    assert box.rows <= per_row * len(x)
     result = profile.stability(0.4, theta1=0.2, theta2=INF)
     exact = tp.stability(LogisticRegression().fit(x, y), x, y, 0.4, theta1=0.2, theta2=INF)
     assert result.value >= exact.value * (1.0 - 1e-9)
@@ -181,17 +165,17 @@ def test_one_feature_of_a_linear_model_is_within_two_percent(way: str) -> None:
     x, y = data()
     model = LogisticRegression().fit(x, y)
     exact = tp.feature_stability(model, x, y, 0.4, features=["f0", "f5"], **PRICES)
-    found = tp.feature_stability(Asked(model, *WAYS[way]), x, y, 0.4, features=["f0", "f5"], **PRICES)
+    found = tp.feature_stability(Opaque(model, *WAYS[way]), x, y, 0.4, features=["f0", "f5"], **PRICES)
     for name in exact:
         assert exact[name].value * (1.0 - 1e-9) <= found[name].value <= 1.02 * exact[name].value
 
 
 def test_features_share_the_calls() -> None:
     x, y = data(60)
-    box = Asked(LogisticRegression().fit(x, y), "predict", "predict_proba")
+    box = Opaque(LogisticRegression().fit(x, y), "predict", "predict_proba")
     found = tp.feature_stability(box, x, y, 0.4, calls=60 * 240, **PRICES)
     assert len(found) == 6
-    assert box.asked <= 60 * 240
+    assert box.rows <= 60 * 240
     with pytest.raises(tp.InputError, match="too small for 6 features"):
         tp.feature_stability(box, x, y, 0.4, calls=60 * 5, **PRICES)
 
@@ -293,7 +277,7 @@ def test_several_classes_and_their_cross_entropy_are_searched() -> None:
     model = LogisticRegression().fit(x, y)
     exact = tp.stability(model, x, y, 0.5, **PRICES)
     assert exact.exact
-    found = tp.stability(Asked(model, "predict", "predict_proba"), x, y, 0.5, **PRICES)
+    found = tp.stability(Opaque(model, "predict", "predict_proba"), x, y, 0.5, **PRICES)
     assert exact.value * (1 - 1e-9) <= found.value <= 1.02 * exact.value
     entropy = tp.stability(model, x, y, 1.2, loss="cross_entropy", **PRICES)
     now = -np.log(model.predict_proba(x)[np.arange(120), y]).mean()

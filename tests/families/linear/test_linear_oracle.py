@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from problems import INF, answer, dual_by_brute_force, linear
+from problems import INF, answer, assert_envelope, dual_by_brute_force, linear
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare, Divergence
 from tippingpoint.families.linear.crossing import CrossingOracle
@@ -94,18 +94,8 @@ def test_the_points_shown_have_the_loss_and_the_cost_claimed(loss: Loss, space: 
 @pytest.mark.parametrize("space", ["free", "half open", "boxed"])
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
 def test_the_loss_of_the_response_is_the_slope_of_its_value(loss: Loss, space: str) -> None:
-    """The envelope theorem, by differences; `slope` likewise where no sample jumps in between."""
     oracle, *_ = linear(np.random.default_rng(5), loss, 100, 3, SPACES[space])
-    for lam in [lam for lam in LAMBDAS if lam < 0.9 * oracle.ceiling]:
-        step = 1e-6 * lam
-        low, here, high = oracle.respond(lam - step), oracle.respond(lam), oracle.respond(lam + step)
-        values = [price * r.lift - r.cost for price, r in ((lam - step, low), (lam + step, high))]
-        smooth = np.abs(high.lift - low.lift) < 1e-3 * (1 + here.lift)
-        assert smooth.mean() > 0.8
-        assert here.lift[smooth] == pytest.approx(((values[1] - values[0]) / (2 * step))[smooth], rel=1e-4, abs=1e-5)
-        rate = (high.lift - low.lift) / (2 * step)
-        steady = smooth & (np.abs(low.slope - high.slope) < 1e-3 * (1 + here.slope))
-        assert here.slope[steady] == pytest.approx(rate[steady], rel=1e-3, abs=1e-4)
+    assert_envelope(oracle, LAMBDAS)
 
 
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)

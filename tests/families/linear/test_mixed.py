@@ -232,8 +232,8 @@ def test_a_crowd_of_choices_that_is_cut_short_is_bounded_from_both_sides(monkeyp
     monkeypatch.setattr("tippingpoint.push.mixed.STATES", 1)
     cut, roughly = asked(), answer(asked(), 0.5, 1.0, 0.5, KL())
     assert not cut.exact
-    assert (cut.nearest[0] >= exact.nearest[0] * (1.0 - 1e-12)).all()
-    assert (cut.nearest[1] <= exact.nearest[0] * (1.0 + 1e-12)).all()
+    assert (cut.nearest >= exact.nearest * (1.0 - 1e-12)).all()
+    assert (cut.least <= exact.nearest * (1.0 + 1e-12)).all()
     certificate = cut.certify(roughly.problem, roughly.solution)
     assert 0.3 * exactly.value < certificate.lower <= exactly.value * (1.0 + 1e-12)
     assert roughly.value >= exactly.value * (1.0 - 1e-12)
@@ -248,13 +248,13 @@ def test_several_classes_cross_the_nearest_boundary_in_a_mixed_space() -> None:
     values = np.column_stack([score.of(x) for score in scores])
     y = np.argmax(values + np.random.default_rng(0).normal(size=values.shape), axis=1).astype(np.intp)
     oracle = CrossingOracle.multiclass(x, y, scores, domain, values)
-    assert oracle.nearest[1] == pytest.approx(oracle.nearest[0], rel=1e-9), "the nearest of all boundaries is proved"
+    assert oracle.least == pytest.approx(oracle.nearest, rel=1e-9), "the nearest of all boundaries is proved"
     for i in np.flatnonzero(oracle.losses == 0.0):
         rows = places(domain, x[i], 401)
         wrong = np.argmax(np.column_stack([score.of(rows) for score in scores]), axis=1) != y[i]
         cost = domain.distance(np.tile(x[i], (len(rows), 1)), rows)
         brute = float(cost[wrong].min(initial=math.inf))
-        near = oracle.nearest[0][i]
+        near = oracle.nearest[i]
         assert near <= brute + 1e-6
         assert math.isinf(near) == math.isinf(brute)
         assert math.isinf(near) or near >= brute - 0.2 * (1.0 + brute)
@@ -345,8 +345,8 @@ def test_a_scorecard_may_land_on_its_boundary(seed: int) -> None:
     for i, x in enumerate(features.x):
         cost = np.square(every - x).sum(axis=1)
         wrong = np.where(score.of(every) > 0.0, 1.0, -1.0) != y[i]
-        assert oracle.nearest[0][i] == pytest.approx(float(cost[wrong].min(initial=math.inf)), rel=1e-9)
-        assert many.nearest[0][i] == pytest.approx(float(cost[said != labels[i]].min(initial=math.inf)), rel=1e-9)
+        assert oracle.nearest[i] == pytest.approx(float(cost[wrong].min(initial=math.inf)), rel=1e-9)
+        assert many.nearest[i] == pytest.approx(float(cost[said != labels[i]].min(initial=math.inf)), rel=1e-9)
     peak = oracle.peak()
     shown = np.column_stack([oracle.points(math.inf, np.arange(6), peak.lift)[name] for name in "abc"])
     assert ((np.where(score.of(shown) > 0.0, 1.0, -1.0) != y) == (oracle.losses + peak.lift > 0.0)).all()

@@ -12,14 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.families.network.options import EFFORTS
 from tippingpoint.families.network.proofs import layers as known_layers
-from tippingpoint.families.network.proofs.certificates import THOROUGH, Shell, reason, shells
 from tippingpoint.families.network.proofs.layers import GATES
+from tippingpoint.families.network.proofs.shells import Shell, reason, shells
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
 
 SLACK = 1e-9
 FUNCTIONALS = 3
+THOROUGH = EFFORTS["tight"]
 
 
 def mlp(*widths: int, gate: nn.Module | None = None) -> nn.Sequential:
@@ -162,10 +164,10 @@ def directions(name: str, rng: np.random.Generator) -> list[FloatArray]:
     return [each / np.where(length > 0.0, length, 1.0) for each, length in zip(found, lengths, strict=True)]
 
 
-@pytest.mark.parametrize("dense", [known_layers.DENSE, 20])
+@pytest.mark.parametrize("dense", [known_layers.MAX_ENTRIES, 20])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_step_gets_above_the_lines(name: str, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_layers, "DENSE", dense)  # with 20, by the bounds of layers too large to be written out
+    monkeypatch.setattr(known_layers, "MAX_ENTRIES", dense)  # with 20, by the bounds of layers too large to be written out
     module, shape, x, domain, functionals, constants = problem(name)
     found, rng = certified(name), np.random.default_rng(1)
     edges = [shell.inner for shell in found] + [shell.inner * 1.3 + 0.01 for shell in found]
@@ -267,7 +269,7 @@ def test_norms_of_layers_that_are_not_written_out_are_bounds(layer: nn.Module, m
     layer = layer.double().eval()
     with torch.no_grad():
         exact = torch.linalg.matrix_norm(known_layers._affine(layer, shape).weight, 2)
-        monkeypatch.setattr(known_layers, "DENSE", 64)
+        monkeypatch.setattr(known_layers, "MAX_ENTRIES", 64)
         bound = known_layers._affine(layer, shape).weight
     assert bound.ndim == 0
     assert exact <= bound <= 3.0 * exact

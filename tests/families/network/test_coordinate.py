@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from networks import COLUMN, FEATURES, NETS, ROOMS, all_lines, network, part
-from problems import answer
+from problems import answer, assert_envelope
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, ChiSquare
 from tippingpoint.core.dual import Status
@@ -105,9 +105,9 @@ def case(
     low[0] = high[0] = 0.0  # one sample may not move at all
     chain = Chain.of(module, FEATURES)
     assert isinstance(chain, Chain)
-    ways = read_outputs(y, n, loss, outputs, None, torch.device("cpu")).ways
+    rises = read_outputs(y, n, loss, outputs, None, torch.device("cpu")).rises
     lines = chain.along(chain.enter(x), COLUMN, low, high)
-    oracle = coordinate_oracle(x, COLUMN, price, lines, ways, NAMES, "units", margin=margin)
+    oracle = coordinate_oracle(x, COLUMN, price, lines, rises, NAMES, "units", margin=margin)
     return Case(module, loss, x, y, low, high, oracle)
 
 
@@ -187,18 +187,8 @@ def test_of_several_classes_the_one_ahead_counts(name: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.label)
 def test_the_loss_of_the_response_is_the_slope_of_its_value(loss: Loss, kind: str, room: str) -> None:
-    """The envelope theorem, by differences; `slope` likewise where no sample jumps in between."""
     oracle = case(loss, kind, room, seed=5, n=100).oracle
-    for lam in [lam for lam in LAMBDAS if lam < 0.9 * oracle.ceiling]:
-        step = 1e-6 * lam
-        low, here, high = oracle.respond(lam - step), oracle.respond(lam), oracle.respond(lam + step)
-        values = [price * r.lift - r.cost for price, r in ((lam - step, low), (lam + step, high))]
-        smooth = np.abs(high.lift - low.lift) < 1e-3 * (1.0 + here.lift)
-        assert smooth.mean() > 0.8
-        assert here.lift[smooth] == pytest.approx(((values[1] - values[0]) / (2.0 * step))[smooth], rel=1e-4, abs=1e-5)
-        rate = (high.lift - low.lift) / (2.0 * step)
-        steady = smooth & (np.abs(low.slope - high.slope) < 1e-3 * (1.0 + here.slope))
-        assert here.slope[steady] == pytest.approx(rate[steady], rel=1e-3, abs=1e-4)
+    assert_envelope(oracle, LAMBDAS)
 
 
 @pytest.mark.parametrize("name", ["logistic", "squared", "absolute", "hinge"])
@@ -282,8 +272,8 @@ def test_a_column_without_effect_moves_nobody() -> None:
     assert len(lines.sample) == 2 * SAMPLES - 1
     assert not lines.slope.any()
     for loss in ("logistic", "zero_one"):
-        ways = read_outputs(here.y, SAMPLES, loss, 1, None, torch.device("cpu")).ways
-        oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], ways, NAMES, "units")
+        rises = read_outputs(here.y, SAMPLES, loss, 1, None, torch.device("cpu")).rises
+        oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], rises, NAMES, "units")
         assert not oracle.respond(1e6).lift.any()
         assert not oracle.peak().lift.any()
         assert oracle.ceiling == math.inf
@@ -292,9 +282,9 @@ def test_a_column_without_effect_moves_nobody() -> None:
 def test_the_module_has_the_last_word_on_who_is_wrong() -> None:
     here = case(loss_named("zero_one"), "one hidden", "free", n=30)
     lines = all_lines(here.module, here.x, COLUMN, here.low, here.high)
-    ways = read_outputs(here.y, 30, "zero_one", 1, None, torch.device("cpu")).ways
+    rises = read_outputs(here.y, 30, "zero_one", 1, None, torch.device("cpu")).rises
     wrong = here.oracle.losses > 0.0
     wrong[1] = ~wrong[1]
-    oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], ways, NAMES, "units", wrong=wrong)
+    oracle = coordinate_oracle(here.x, COLUMN, PRICE, [lines], rises, NAMES, "units", wrong=wrong)
     assert (oracle.losses == wrong).all()
     assert oracle.respond(math.inf).lift[1] == (0.0 if wrong[1] else 1.0)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.families.network.proofs.gates import Bounds, GateSearch, HiddenLayer
-from tippingpoint.families.network.search.climbing import lift
+from tippingpoint.families.network.proofs.gates import Bounds, GateSearch
+from tippingpoint.families.network.proofs.ranges import HiddenLayer, UnitRanges
+from tippingpoint.families.network.search.summits import lift
 from tippingpoint.losses import Loss, Rising, loss_named
 
 UNITS, FEATURES, SAMPLES = 5, 3, 6
@@ -122,11 +123,11 @@ def test_gains_are_those_of_a_search_without_mercy(name: str, price: float, *, b
     if loss.task == "regression":
         sides = [(loss, -1.0, target), (loss.mirrored(), 1.0, -target)]
     room = (np.full_like(x, -0.4), np.full_like(x, 0.4)) if boxed else None
-    ways = [
-        searched(layer, x, way, price, direction=np.full(len(x), sign), constant=shift, room=room, tolerance=1e-6)
-        for way, sign, shift in sides
+    found = [
+        searched(layer, x, side, price, direction=np.full(len(x), sign), constant=shift, room=room, tolerance=1e-6)
+        for side, sign, shift in sides
     ]
-    most, least = np.max([way.most for way in ways], axis=0), np.max([way.least for way in ways], axis=0)
+    most, least = np.max([each.most for each in found], axis=0), np.max([each.least for each in found], axis=0)
     _, sign, shift = sides[0]
     for i, row in enumerate(x):
         best = best_by_chance(layer, row, loss, price, float(shift[i]), sign, 0.4 if boxed else math.inf)
@@ -134,7 +135,7 @@ def test_gains_are_those_of_a_search_without_mercy(name: str, price: float, *, b
         assert least[i] == pytest.approx(best, rel=1e-4, abs=1e-5)
         assert most[i] == pytest.approx(best, rel=1e-3, abs=1e-4)
     if boxed:
-        assert all((np.abs(way.steps) <= 0.4 + 1e-12).all() for way in ways)
+        assert all((np.abs(each.steps) <= 0.4 + 1e-12).all() for each in found)
 
 
 @pytest.mark.parametrize("nodes", [0, 10, 100, math.inf])
@@ -207,10 +208,11 @@ def line(loss: Loss, now: float, present: float) -> GateSearch:
 
 
 def test_the_radius_is_that_of_the_best_step_where_the_score_is_a_line() -> None:
-    search = line(loss_named("hinge"), 1.0, 2.0)  # λ·s - s² is best at s = λ/2, where it is λ²/4
-    assert search._radius(6.0, np.array([9.0]))[0] == pytest.approx(3.0)
-    assert search._radius(6.0, np.array([0.0]))[0] == pytest.approx(6.0)
-    assert search._radius(math.inf, np.array([-4.0]))[0] == pytest.approx(2.0)
+    loss, now = loss_named("hinge"), np.ones(1)  # λ·s - s² is best at s = λ/2, where it is λ²/4
+    ranges = UnitRanges(np.array([[1.0]]), np.array([[100.0]]), np.ones((1, 1)), None)
+    assert ranges.radius(6.0, np.array([9.0]), loss, now)[0] == pytest.approx(3.0)
+    assert ranges.radius(6.0, np.array([0.0]), loss, now)[0] == pytest.approx(6.0)
+    assert ranges.radius(math.inf, np.array([-4.0]), loss, now)[0] == pytest.approx(2.0)
 
 
 def test_what_is_lost_already_on_the_other_side_is_not_gained() -> None:

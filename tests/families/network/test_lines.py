@@ -14,11 +14,11 @@ from tippingpoint.families.network.column import lines as lines_module
 from tippingpoint.families.network.column.lines import Chain
 
 
-@pytest.mark.parametrize("held", [lines_module.HELD, 64])
+@pytest.mark.parametrize("held", [lines_module.MAX_NUMBERS, 64])
 @pytest.mark.parametrize("room", list(ROOMS))
 @pytest.mark.parametrize("kind", list(NETS))
 def test_lines_are_the_module_in_double_precision(kind: str, room: str, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines_module, "HELD", held)
+    monkeypatch.setattr(lines_module, "MAX_NUMBERS", held)
     module, rng = network(1, kind, 3), np.random.default_rng(1)
     x = rng.normal(size=(40, FEATURES))
     low, high = (np.full(40, end) for end in ROOMS[room])
@@ -57,7 +57,7 @@ def test_breakpoints_that_differ_by_rounding_are_one() -> None:
 
 
 def test_many_units_and_layers_stay_within_what_may_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines_module, "HELD", 2**17)
+    monkeypatch.setattr(lines_module, "MAX_NUMBERS", 2**17)
     torch.manual_seed(0)
     deep = [nn.Linear(8, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 1)]
     module, x = nn.Sequential(*deep).double(), np.random.default_rng(0).normal(size=(20, 8))

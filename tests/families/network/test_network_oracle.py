@@ -16,7 +16,7 @@ from tippingpoint.core.dual import highest_floor, solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.families.network.proofs.chains import chain, hidden_layer
 from tippingpoint.families.network.proofs.gates import GateSearch
-from tippingpoint.families.network.search.climbing import Summit
+from tippingpoint.families.network.search.summits import Summit
 from tippingpoint.progress import progress_bar
 
 DRAW = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_no_step_gains_more_than_is_certified_at_any_price(classes: int, loss: s
     oracle: Any = profile.oracle
     for rung in oracle.rungs:
         for price in (1e-3 * rung, rung):
-            summit = Summit.foot(price, oracle.setting.scores)
+            summit = Summit.staying(price, oracle.setting.scores)
             oracle._explorer.scale(summit, None)
             most = oracle._certifier.gains(price)
             assert (most >= summit.gain * (1.0 - 1e-9)).all()
@@ -341,7 +341,7 @@ def test_half_precision_is_served() -> None:
 
 
 def test_bounds_that_contradict_each_other_are_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tippingpoint.families.network.proofs.certifying.highest_floor", lambda *_given: 1e9)
+    monkeypatch.setattr("tippingpoint.families.network.proofs.certifiers.highest_floor", lambda *_given: 1e9)
     result = tp.stability(trained(6), X, Y, 0.6, theta1=1.0, theta2=0.25)
     assert result.lower == 0.0
     assert "contradict" in result.lower_by

@@ -522,3 +522,8 @@ def test_a_networks_features_move_only_the_way_they_may(loss: str) -> None:
     assert (q["a"] > now["a"]).any()
     free = tp.stability(NET, frame, Y, risk, loss=loss, scale="raw", **ASKED)
     assert result.value >= free.lower, "less freedom never makes a model less stable"
+
+
+def test_options_are_read_without_torch() -> None:
+    code = "import sys; from tippingpoint.families.network.options import NetworkOptions; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

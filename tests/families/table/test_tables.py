@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import tippingpoint as tp
+from commands import Command
 from problems import primal_by_cvxpy
-from tippingpoint.cli import main
 from tippingpoint.core.divergences import divergence_named
 
 INF = math.inf
@@ -249,18 +249,19 @@ def test_one_sample_of_two_lines_is_solved_by_hand() -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_file_through_the_command_line_is_the_frame(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_through_the_command_line_is_the_frame(kind: str, place: Path, cli: Command) -> None:
     table = random_table(12).round(6)  # so few digits survive every reader of CSV
-    file = tmp_path / f"runs.{kind}"
+    file = place / f"runs.{kind}"
     if kind == "csv":
         table.to_csv(file, index=False)
     else:
         pytest.importorskip("pyarrow")
         table.to_parquet(file)
     asked = ["--risk", "1.6", "--theta1", "0.5", "--theta2", "0.25", "--divergence", "chi2", "--weight", "heft"]
-    assert main(["evaluate", "--table", str(file), *asked, "--json", "-"]) == 0
-    told = tp.StabilityResult.from_json(capsys.readouterr().out)
-    assert told == tp.profile_table(table, weight="heft").stability(1.6, theta1=0.5, theta2=0.25, divergence="chi2")
+    code, out, _ = cli("evaluate", "--table", file.name, *asked, "--json", "-")
+    assert code == 0
+    wanted = tp.profile_table(table, weight="heft").stability(1.6, theta1=0.5, theta2=0.25, divergence="chi2")
+    assert tp.StabilityResult.from_json(out) == wanted
 
 
 def test_the_text_that_is_no_number_is_named_not_the_numbers_beside_it() -> None:

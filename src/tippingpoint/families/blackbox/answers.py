@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from tippingpoint.families.blackbox.returned import METHODS, as_vector, called, 
 from tippingpoint.families.blackbox.steadiness import check_labels_again, check_numbers, check_numbers_again, trial_rows
 from tippingpoint.foreign import guarded
 from tippingpoint.losses import Loss, PiecewiseLinear, loss_named, own_name
+from tippingpoint.query.reading import ScoreReading
 
 if TYPE_CHECKING:
     from tippingpoint.families.blackbox.options import BlackBoxOptions
@@ -29,33 +29,6 @@ LUCK = 6.0
 """Standard deviations of a noisy score that hardly any answer is off by."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a model's answers mean for a loss.
-
-    Attributes
-    ----------
-    loss, label, range
-        `f`, what it is called, and its least and largest value.
-    scores
-        `v` of rows at places.
-    labels
-        The true class of every sample; None where there are no classes.
-    graded
-        Whether `v` says how far an error is, or only whether there is one.
-    notes
-        How answers were understood, where nobody had said it.
-    """
-
-    loss: Loss
-    label: str
-    range: tuple[float, float]
-    scores: Callable[[IntArray, FloatArray], FloatArray]
-    labels: IntArray | None = None
-    graded: bool = True
-    notes: tuple[str, ...] = ()
-
-
 def read_answers(
     model: Any,
     features: Features,
@@ -63,7 +36,7 @@ def read_answers(
     loss: str | Loss | Callable[..., Any] | None,
     options: BlackBoxOptions,
     caller: Caller,
-) -> Reading:
+) -> ScoreReading:
     """The user's loss on the answers of a model that answers the same rows the same, or is averaged."""
     n = len(features.x)
     if callable(loss) and not isinstance(loss, Loss):
@@ -108,7 +81,7 @@ def _classes(model: Any, options: BlackBoxOptions) -> list[Any] | None:
     return None if found is None else [label.item() if isinstance(label, np.generic) else label for label in found]
 
 
-def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, caller: Caller) -> Reading:
+def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, caller: Caller) -> ScoreReading:
     def predicted(rows: IntArray, x: FloatArray) -> FloatArray:
         outputs = caller.averaged(predictor(model), rows, x)
         if outputs.ndim == 2 and outputs.shape[1] != 1:
@@ -119,12 +92,12 @@ def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, 
         return np.asarray(target[rows] - predicted(rows, x))
 
     check_numbers(lambda rows: predicted(rows, features.x[rows]), len(target), caller, "predictions")
-    return Reading(loss, loss.label, loss.range, scores)
+    return ScoreReading(loss, loss.label, loss.range, None, scores)
 
 
 def _own_loss(
     model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], options: BlackBoxOptions, caller: Caller
-) -> Reading:
+) -> ScoreReading:
     """The loss itself is averaged where answers are: what of it is random, the model or the loss, is then all one."""
     if options.output is None:
         method = next((getattr(model, name) for name in ("predict_proba", "predict") if hasattr(model, name)), model)
@@ -148,7 +121,7 @@ def _own_loss(
     check_numbers(lambda rows: once(rows, features.x[rows]), len(y), caller, "losses")
     name = own_name(own)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
-    return Reading(identity, name, (-math.inf, math.inf), scores)
+    return ScoreReading(identity, name, (-math.inf, math.inf), None, scores)
 
 
 class _Classifier:
@@ -183,7 +156,7 @@ class _Classifier:
         if self._guesses:
             self._notes.append(self._how_read(width))
 
-    def reading(self) -> Reading:
+    def reading(self) -> ScoreReading:
         loss = self._loss
         if self._output == "label" and not loss.needs_crossing:
             raise UnsupportedError(
@@ -191,7 +164,7 @@ class _Classifier:
                 " a model with predict_proba or decision_function."
             )
         graded, label = self._output != "label", loss.label_of(len(self._classes))
-        return Reading(loss, label, loss.range, self._scores, self._index, graded, tuple(self._notes))
+        return ScoreReading(loss, label, loss.range, self._index, self._scores, graded, tuple(self._notes))
 
     def _unnamed(self, labels: np.ndarray[Any, Any], width: int) -> list[Any] | None:
         """The classes of a model that names none, where the data tell: those of y, or the numbers of its outputs."""

@@ -15,8 +15,13 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, UnsupportedError, listed
-from tippingpoint.files import lightgbm, xgboost
-from tippingpoint.files.boosters import BoosterClassifier, BoosterRegressor, checked_classes
+from tippingpoint.families.blackbox.booster_estimators import (
+    BoosterClassifier,
+    BoosterRegressor,
+    checked_classes,
+    lightgbm_task,
+    xgboost_task,
+)
 from tippingpoint.preprocessing.categories import as_trained, booster_names, lightgbm_header, native_categories
 
 Rows = Any
@@ -51,12 +56,12 @@ def booster_estimator(booster: Any, features: Features, y: Any, classes: Sequenc
     takes = _Takes(booster, features)
     objective, groups = (_of_xgboost if of_xgboost else _of_lightgbm)(booster)
     ask = (_XGBoost if of_xgboost else _LightGBM)(booster, takes).predict
-    regresses = objective.startswith(xgboost.REGRESSORS) if of_xgboost else objective in lightgbm.REGRESSORS
-    if regresses:
+    task = (xgboost_task if of_xgboost else lightgbm_task)(objective)
+    if task == "regression":
         if classes is not None:
             raise UnsupportedError(f"the booster is a regressor ({objective}), which has no classes; leave classes out.")
         return BoosterRegressor(booster, ask)
-    if objective not in (xgboost.CLASSIFIERS if of_xgboost else lightgbm.CLASSIFIERS):
+    if task is None:
         return BoosterFunction(booster, ask)
     labels = checked_classes("the booster", classes, groups)
     strange = next((label for label in read_vector(y, "y", len(features.x)).tolist() if label not in labels), None)

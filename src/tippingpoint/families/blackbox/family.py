@@ -20,7 +20,7 @@ from tippingpoint.families.options import check_whole
 from tippingpoint.losses import LOSSES, Loss
 from tippingpoint.preprocessing.categories import is_booster
 from tippingpoint.preprocessing.modules import function_of_rows, is_module, steps_and_last
-from tippingpoint.query.run import Quest
+from tippingpoint.query.queried import QueriedModel
 from tippingpoint.space.domain import Domain
 
 METHODS = ("predict", "predict_proba", "decision_function")
@@ -93,17 +93,7 @@ class BlackBoxJudgement(Judgement):
         self.label, self.range, self.notes = reading.label, reading.range, reading.notes
         self._calls = self._left()
         self._answered = False
-        self._quest = Quest(
-            reading.scores,
-            features.x,
-            reading.loss,
-            reading.graded,
-            reading.labels,
-            reason,
-            self._caller.noise,
-            options.seed,
-            options.progress,
-        )
+        self._queried = QueriedModel(reading, features.x, reason, self._caller.noise, options.seed, options.progress)
 
     def check_missing(self, domain: Domain) -> None:
         """Whatever it makes of what is missing, it can be asked."""
@@ -111,11 +101,11 @@ class BlackBoxJudgement(Judgement):
     def oracle(self, domain: Domain) -> Oracle:
         breaks = breakpoints(self._model, self._features, domain.free) if len(domain.free) else {}
         try:
-            found = self._quest.oracle(domain, breaks, calls=self._calls)
+            found = self._queried.oracle(domain, breaks, calls=self._calls)
         except ModelError as failure:
             if not self._answered:
                 raise
-            return self._quest.resting(domain, failure)
+            return self._queried.staying(domain, failure)
         self._answered = True
         return found
 

@@ -1,12 +1,7 @@
-"""The 0/1 loss: a sample is worth moving if its nearest error costs less than the price.
-
-For linear scores the nearest error lies on the nearest of the model's boundaries: one for two classes, one a rival for several.
-"""
+"""The nearest errors of linear classifiers, beyond the nearest of their boundaries: one for two classes, more for several."""
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,56 +10,12 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
-from tippingpoint.core.dual import Solution, Status, highest_floor
-from tippingpoint.core.oracle import Certificate, Oracle
-from tippingpoint.core.problem import Problem
-from tippingpoint.core.responses import Response
+from tippingpoint.core.crossing import NearestErrorOracle
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry, shifted
 from tippingpoint.space.domain import Domain
 
-TIED = 1e-9
-"""Relative gap between a distance and its lower bound that is rounding."""
-
-
-SOME = float(np.finfo(float).smallest_subnormal)
+LEAST_MARGIN = float(np.finfo(float).smallest_subnormal)
 """A margin of zero is still to be passed: on the boundary it costs nothing, without coefficients it cannot be done."""
-
-
-class DistanceOracle(Oracle):
-    """Best responses of the 0/1 loss, where the cost of every sample's nearest error is known or bounded."""
-
-    ceiling = math.inf
-
-    @property
-    def exact(self) -> bool:  # type: ignore[override]  # here it depends on what was proved
-        near, least = self.nearest
-        return bool((least >= near * (1.0 - TIED)).all())
-
-    @property
-    @abstractmethod
-    def nearest(self) -> tuple[FloatArray, FloatArray]:
-        """The cost of every sample's nearest error (0 where it errs already), and a lower bound on it."""
-
-    def respond(self, price: float) -> Response:
-        return self._goes(self.nearest[0], price)
-
-    def peak(self) -> Response:
-        return self.respond(math.inf)
-
-    def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        if self.exact or math.isinf(problem.theta1) or solution.status is Status.ALREADY:
-            return Certificate(solution.lower, self.certificate)
-        least = self.nearest[1]
-
-        def gains(price: float) -> FloatArray:
-            return np.where(self.losses > 0.0, 0.0, np.maximum(price - least, 0.0))
-
-        price = solution.left.price if 0.0 < solution.left.price < math.inf else problem.theta1
-        return Certificate(highest_floor(problem, gains, price), f"{self.certificate}, each bounded from below")
-
-    def _goes(self, distance: FloatArray, price: float) -> Response:
-        goes = (self.losses == 0.0) & (distance < price)
-        return Response(goes.astype(float), np.where(goes, distance, 0.0), np.zeros_like(distance))
 
 
 @dataclass(frozen=True)
@@ -92,7 +43,7 @@ class Boundary:
     strict: BoolArray
 
 
-class CrossingOracle(DistanceOracle):
+class CrossingOracle(NearestErrorOracle):
     """The nearest errors of a linear classifier.
 
     Parameters
@@ -124,8 +75,8 @@ class CrossingOracle(DistanceOracle):
         """Two classes, y = -1 and +1, told apart by the sign of one score; a score of exactly 0 is read as -1."""
         right = np.where(scores > 0.0, 1.0, -1.0) == y
         rows, geometry = np.flatnonzero(right), ScoreGeometry(x, score, domain)
-        boundary = Boundary(geometry, rows, -y[rows], np.maximum(np.abs(scores[rows]), SOME), y[rows] < 0.0)
-        return cls(x, (~right).astype(float), [boundary], domain, _told("zero_one loss of a linear score", [geometry]))
+        boundary = Boundary(geometry, rows, -y[rows], np.maximum(np.abs(scores[rows]), LEAST_MARGIN), y[rows] < 0.0)
+        return cls(x, (~right).astype(float), [boundary], domain, _certificate("zero_one loss of a linear score", [geometry]))
 
     @classmethod
     def multiclass(
@@ -141,21 +92,24 @@ class CrossingOracle(DistanceOracle):
             rows = np.flatnonzero(right & (y == a))
             for k, rival in enumerate(scores):
                 if k != a and len(rows):
-                    margin = np.maximum(values[rows, a] - values[rows, k], SOME)
+                    margin = np.maximum(values[rows, a] - values[rows, k], LEAST_MARGIN)
                     geometry = ScoreGeometry(x, own.minus(rival), domain)
                     strict = np.full(len(rows), k > a)
                     boundaries.append(Boundary(geometry, rows, np.full(len(rows), -1.0), margin, strict))
-        told = _told("distance to the nearest of the linear classifier's boundaries", [b.geometry for b in boundaries])
-        return cls(x, (~right).astype(float), boundaries, domain, told)
+        how = _certificate("distance to the nearest of the linear classifier's boundaries", [b.geometry for b in boundaries])
+        return cls(x, (~right).astype(float), boundaries, domain, how)
 
     @property
     def losses(self) -> FloatArray:
         return self._losses
 
     @property
-    def nearest(self) -> tuple[FloatArray, FloatArray]:
-        near, least, _ = self._found
-        return near, least
+    def nearest(self) -> FloatArray:
+        return self._found[0]
+
+    @property
+    def least(self) -> FloatArray:
+        return self._found[1]
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         columns = np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(b.geometry.columns for b in self._boundaries)]))
@@ -188,7 +142,7 @@ class CrossingOracle(DistanceOracle):
         return near, least, nearest
 
 
-def _told(how: str, geometries: Sequence[ScoreGeometry]) -> str:
+def _certificate(how: str, geometries: Sequence[ScoreGeometry]) -> str:
     if any(geometry.rounds for geometry in geometries):
         return f"{how}, fine steps rounded"
     mixed = any(geometry.mixed for geometry in geometries)

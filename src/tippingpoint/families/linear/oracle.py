@@ -19,7 +19,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray, Rows
 from tippingpoint.core.dual import Solution, Status, highest_floor
 from tippingpoint.core.oracle import Certificate, Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.responses import Response
+from tippingpoint.core.responses import ESCAPE_FACTOR, Response
 from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry
 from tippingpoint.losses import Loss
@@ -27,11 +27,8 @@ from tippingpoint.losses.responses import Answer, Side
 from tippingpoint.push import Push
 from tippingpoint.space.domain import Domain
 
-KEPT = 4
+MAX_CHUNKS_KEPT = 4
 """Chunks of curves that are kept from one price to the next: up to 40 megabytes each, whatever the size of the data."""
-
-FAR = 1e10
-"""How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
 
 
 class LinearOracle(Oracle):
@@ -80,15 +77,14 @@ class LinearOracle(Oracle):
         unbounded = np.zeros(len(self._losses), dtype=bool)
         for rows, side, push in self._pushes():
             unbounded[rows] |= np.isinf(side.loss.peak(side.v, push).push)
-        peak = Response.none(len(unbounded)) if unbounded.all() else self.respond(math.inf)
+        peak = Response.staying(len(unbounded)) if unbounded.all() else self.respond(math.inf)
         peak.lift[unbounded] = np.inf
         peak.cost[unbounded] = np.inf
         return peak
 
-    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
         # Rounding takes nothing from the largest push, so what is out of reach is out of reach either way.
-        settled = solution.status in (Status.ALREADY, Status.UNREACHABLE)
-        if self.exact or math.isinf(problem.theta1) or settled:
+        if solution.status in (Status.ALREADY, Status.UNREACHABLE):
             return Certificate(solution.lower, self.certificate)
 
         def gains(price: float) -> FloatArray:
@@ -101,11 +97,11 @@ class LinearOracle(Oracle):
         return Certificate(max(problem.floor(h, gains(h / problem.theta1)) for h in prices), self.certificate)
 
     def escape(self, lift: float) -> Response:
-        escaped = Response.none(len(self._losses))
+        escaped = Response.staying(len(self._losses))
         escaped.cost[:] = np.inf
         for rows, side, push in self._pushes():
             root = side.loss.root(side.v)
-            far = math.sqrt(lift) + FAR * (np.abs(root) + push.anchor)
+            far = math.sqrt(lift) + ESCAPE_FACTOR * (np.abs(root) + push.anchor)
             with np.errstate(invalid="ignore"):
                 here, cost = side.loss.lift(side.v, far), push.to(far).cost
                 better = cost * escaped.lift[rows] < escaped.cost[rows] * here
@@ -123,7 +119,7 @@ class LinearOracle(Oracle):
 
     def _whole(self, price: float, *, rounded: bool) -> Response:
         """The responses of all samples; where steps are fine, rounded to them or as if they were not."""
-        whole = Response.none(len(self._losses))
+        whole = Response.staying(len(self._losses))
         if price == 0.0:
             for rows, side, push in self._pushes():
                 rising = np.square(np.maximum(side.loss.slope(side.v), 0.0)) * push.none().compliance
@@ -159,7 +155,7 @@ class LinearOracle(Oracle):
             return self._geometry.push(rows, direction)
         if (rows.start, side) not in self._kept:
             curve = self._geometry.push(rows, direction)
-            if len(self._kept) >= KEPT:
+            if len(self._kept) >= MAX_CHUNKS_KEPT:
                 return curve
             self._kept[rows.start, side] = curve
         return self._kept[rows.start, side]

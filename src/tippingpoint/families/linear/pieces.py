@@ -55,7 +55,7 @@ class PiecesOracle(Oracle):
         return self._losses
 
     def respond(self, price: float) -> Response:
-        whole = Response.none(len(self._losses))
+        whole = Response.staying(len(self._losses))
         for rows in max(self._pieces, key=lambda piece: piece.bounded).chunks(len(self._losses)):
             _, whole.lift[rows], reach = self._best(price, rows)
             whole.cost[rows] = reach.cost

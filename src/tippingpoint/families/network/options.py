@@ -9,15 +9,35 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from tippingpoint.errors import InputError
-from tippingpoint.families.network.proofs.certificates import BRIEF, THOROUGH
-from tippingpoint.families.network.search.paper import Schedule
 from tippingpoint.families.options import Options, check_choice, check_progress, check_whole
 
 METHODS = ("path", "exact", "paper")
-"""Ways to search."""
+"""What `method` may be."""
 
-EFFORTS = {"none": 0.0, "quick": BRIEF, "tight": THOROUGH}
-"""How much work goes into lower bounds."""
+EFFORTS = {"none": 0.0, "quick": 2e10, "tight": 4e12}
+"""What `certify` may be: multiplications that go into lower bounds; about a second, and a minute or two."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The hyper-parameters of the two algorithms.
+
+    Attributes
+    ----------
+    epochs
+        Outer iterations, each with one step on the price.
+    inner_steps
+        Gradient steps on the samples in each.
+    learning_rate
+        Adam's rate for the samples.
+    price_rate
+        Adam's rate for the price.
+    """
+
+    epochs: int = 200
+    inner_steps: int = 20
+    learning_rate: float = 0.01
+    price_rate: float = 0.05
 
 
 @dataclass(frozen=True)
@@ -28,8 +48,10 @@ class NetworkOptions(Options):
     ----------
     method
         "path" (default), "exact" (proofs, for one hidden layer of ReLUs) or "paper" (the published gradient ascent).
-    seed, restarts
-        Of the random starts, and how many there are at every price; by default more for fewer samples.
+    seed
+        Of the random starts.
+    restarts
+        Random starts at every price; by default more for fewer samples.
     device
         Where the module is to run; where it is, if None.
     batch
@@ -38,12 +60,20 @@ class NetworkOptions(Options):
         Whether to show a bar; None: on a terminal.
     certify
         How hard to try for a lower bound on what is only searched: "quick" (about a second), "tight" (minutes) or "none".
-    tolerance, time_limit
-        Of proofs: relative gap of a sample that counts as proved, and seconds.
+    tolerance
+        Of `method="exact"`: the relative gap at which a sample counts as proved.
+    time_limit
+        Of `method="exact"`: seconds for the proofs of a question.
     classes
         Labels in the order of the outputs.
-    epochs, inner_steps, learning_rate, price_rate
-        Of the paper's algorithm.
+    epochs
+        Of `method="paper"`: outer iterations, each with one step on the price.
+    inner_steps
+        Of `method="paper"`: gradient steps on the samples in each epoch.
+    learning_rate
+        Of `method="paper"`: Adam's rate for the samples.
+    price_rate
+        Of `method="paper"`: Adam's rate for the price.
     """
 
     method: str = "path"

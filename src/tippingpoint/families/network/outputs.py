@@ -15,14 +15,16 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.data.frames import read_labels, read_numbers, read_vector
 from tippingpoint.data.labels import class_indices
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
+from tippingpoint.families.network.rises import Rise
 from tippingpoint.families.network.search.scores import Outputs
 from tippingpoint.foreign import guarded
 from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named, own_name
+from tippingpoint.query.reading import Reading
 
-FUNCTIONALS = 2**26
+MAX_FUNCTIONALS = 2**26
 """Numbers that certificates of all classes may take; beyond it there are none."""
 
-RIVALS = 10
+MAX_CLASSES_SOUGHT = 10
 """Classes up to which searches begin towards each of them."""
 
 UserLoss = Callable[[Tensor, Tensor], Tensor]
@@ -30,40 +32,22 @@ UserLoss = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to raise the loss: `f(v)` with `v = constant + functional·output`, or the maximum over several."""
-
-    loss: Loss
-    functionals: FloatArray
-    constants: FloatArray
-    soft: bool = False
-
-
-@dataclass(frozen=True)
-class Reading:
+class OutputReading(Reading):
     """What a module's output means for a loss.
 
     Attributes
     ----------
-    loss, label, range
-        `f`, what it is called, and its least and largest value.
     pushed
         From the output to `v`.
-    ways
+    rises
         How `v` depends on the output; none where only the user's own function knows.
-    kin
-        The label of every sample, where samples of the same have the same `v` at the same place.
-    rivals
+    leads
         Of many classes: for each of them, by how much it is ahead; searches begin towards every one.
     """
 
-    loss: Loss
-    label: str
-    range: tuple[float, float]
     pushed: Outputs
-    ways: Sequence[Way]
-    kin: IntArray | None
-    rivals: Sequence[Outputs] = ()
+    rises: Sequence[Rise]
+    leads: Sequence[Outputs] = ()
 
 
 def read_outputs(
@@ -73,7 +57,7 @@ def read_outputs(
     outputs: int,
     classes: Sequence[Any] | None,
     device: torch.device,
-) -> Reading:
+) -> OutputReading:
     """The user's loss on the output of `n` rows; `outputs` is the number of logits, 1 for one score."""
     if callable(loss) and not isinstance(loss, Loss):
         return _own_loss(read_vector(y, "y", n), loss, device)
@@ -92,7 +76,7 @@ def read_outputs(
     return _binary(index, chosen, device) if outputs == 1 else _many(index, outputs, chosen, device)
 
 
-def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> Reading:
+def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> OutputReading:
     if y.dtype.kind not in "biuf":
         raise InputError(f"y holds {y.dtype}, which no tensor does; give numbers to a loss of your own.")
     target = torch.as_tensor(y.astype(np.float32) if y.dtype.kind == "f" else y.astype(np.int64)).to(device)
@@ -109,21 +93,21 @@ def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> R
 
     name = own_name(own)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
-    return Reading(identity, name, (-math.inf, math.inf), pushed, (), None)
+    return OutputReading(identity, name, (-math.inf, math.inf), None, pushed, ())
 
 
-def _regression(target: FloatArray, loss: Loss, device: torch.device) -> Reading:
+def _regression(target: FloatArray, loss: Loss, device: torch.device) -> OutputReading:
     wanted = torch.as_tensor(target).to(device)
 
     def pushed(output: Tensor, rows: IntArray) -> Tensor:
         return wanted[torch.as_tensor(rows, device=device)].to(output.dtype) - output.reshape(len(rows))
 
     one, each = np.ones((len(target), 1, 1)), target[:, None]
-    ways = (Way(Rising(loss), -one, each), Way(Rising(loss.mirrored()), one, -each))
-    return Reading(loss, loss.label, loss.range, pushed, ways, None)
+    rises = (Rise(Rising(loss), -one, each), Rise(Rising(loss.mirrored()), one, -each))
+    return OutputReading(loss, loss.label, loss.range, None, pushed, rises)
 
 
-def _binary(index: IntArray, loss: Loss, device: torch.device) -> Reading:
+def _binary(index: IntArray, loss: Loss, device: torch.device) -> OutputReading:
     sign = np.where(index > 0, 1.0, -1.0)
     signs = torch.as_tensor(sign, dtype=torch.float32).to(device)
 
@@ -136,13 +120,13 @@ def _binary(index: IntArray, loss: Loss, device: torch.device) -> Reading:
         return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (mine < 0.0))
 
     each, zero = sign[:, None, None], np.zeros((len(sign), 1))
-    ways = (
-        (Way(Rising(loss), -each, zero), Way(Rising(loss.mirrored()), each, zero)) if loss.falls else (Way(loss, -each, zero),)
-    )
-    return Reading(loss, loss.label, loss.range, pushed, ways, index)
+    rises: tuple[Rise, ...] = (Rise(loss, -each, zero),)
+    if loss.falls:
+        rises = (Rise(Rising(loss), -each, zero), Rise(Rising(loss.mirrored()), each, zero))
+    return OutputReading(loss, loss.label, loss.range, index, pushed, rises)
 
 
-def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Reading:
+def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> OutputReading:
     """`v`: by how much the other classes are ahead, the best of them or (for the cross-entropy) all of them together."""
     own = torch.as_tensor(index, dtype=torch.int64).to(device)
     soft = loss.name == "logistic"
@@ -157,23 +141,23 @@ def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> Re
         # Of classes that tie, the first is predicted: right for it, though on the boundary.
         return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (output.argmax(dim=1) == mine[:, 0]))
 
-    ways: tuple[Way, ...] = ()
-    if len(index) * outputs * (outputs - 1) <= FUNCTIONALS and not loss.falls:
+    rises: tuple[Rise, ...] = ()
+    if len(index) * outputs * (outputs - 1) <= MAX_FUNCTIONALS and not loss.falls:
         unit = np.eye(outputs)
         others = np.array([[k for k in range(outputs) if k != mine] for mine in range(outputs)])
         ahead = unit[others] - unit[:, None, :]
-        ways = (Way(loss, ahead[index], np.zeros((len(index), outputs - 1)), soft),)
-    rivals = [_ahead(k, own, pushed) for k in range(outputs)] if outputs <= RIVALS else []
-    return Reading(loss, loss.label_of(outputs), loss.range, pushed, ways, index, rivals)
+        rises = (Rise(loss, ahead[index], np.zeros((len(index), outputs - 1)), soft),)
+    leads = [_ahead(k, own, pushed) for k in range(outputs)] if outputs <= MAX_CLASSES_SOUGHT else []
+    return OutputReading(loss, loss.label_of(outputs), loss.range, index, pushed, rises, leads)
 
 
-def _ahead(rival: int, own: Tensor, otherwise: Outputs) -> Outputs:
+def _ahead(other: int, own: Tensor, otherwise: Outputs) -> Outputs:
     """By how much one class is ahead of a sample's own; for its own samples, as for all classes together."""
 
     def pushed(output: Tensor, rows: IntArray) -> Tensor:
         mine = own[torch.as_tensor(rows, device=own.device)]
-        ahead = output[:, rival] - output.gather(1, mine[:, None])[:, 0]
-        return torch.where(mine == rival, otherwise(output, rows), ahead)
+        ahead = output[:, other] - output.gather(1, mine[:, None])[:, 0]
+        return torch.where(mine == other, otherwise(output, rows), ahead)
 
     return pushed
 
@@ -211,13 +195,13 @@ def _named(labels: np.ndarray[Any, Any], classes: Any, wanted: int) -> IntArray:
     return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
 
 
-def check_logits(reading: Reading, layers: nn.Sequential | None) -> None:
+def check_logits(reading: OutputReading, layers: nn.Sequential | None) -> None:
     """Refuse outputs that were made probabilities already, where that would give wrong numbers."""
     last = type(layers[-1]).__name__ if layers is not None and len(layers) else ""
     soft = reading.loss.name == "logistic"
     if (
         reading.loss.task == "classification"
-        and reading.ways
+        and reading.rises
         and (last == "Sigmoid" or (last in ("Softmax", "Softmin") and soft))
     ):
         raise InputError(f"the module ends with {last}, so it returns probabilities; pass it without, its logits are needed.")

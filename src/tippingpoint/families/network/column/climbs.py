@@ -11,31 +11,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.families.network.column.lines import NOISE, Lines, changes, settled
-from tippingpoint.losses import Loss, Rising
+from tippingpoint.families.network.rises import Rise
+from tippingpoint.losses import Loss
 from tippingpoint.losses.responses import Answer, Side
 from tippingpoint.push import Piece, Push, Reach
 
-CHUNK = 2**15
+MAX_CLIMBS = 2**15
 """Climbs considered at once; what is computed of each stays in reach of the processor."""
-
-
-class Way(Protocol):
-    """One way to raise the loss: `f(max_m constants + functionals·output)`; `soft` where the maximum is a smooth one."""
-
-    @property
-    def loss(self) -> Loss: ...
-    @property
-    def functionals(self) -> FloatArray: ...
-    @property
-    def constants(self) -> FloatArray: ...
-    @property
-    def soft(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -126,16 +114,16 @@ class Climbs(Push):
         return Reach(push, self.price * np.square(place), self.price * place / self.rate, compliance)
 
 
-def climbs(lines: Lines, way: Way, price: float) -> Climbs:
-    """The climbs of lines in outward order, of all functionals of a way: the largest of them is what the loss sees."""
-    value, rate = levels(lines, way)
-    rest = resting(lines, way)[lines.sample - lines.sample[0]]
+def climbs(lines: Lines, rise: Rise, price: float) -> Climbs:
+    """The climbs of lines in outward order, of all functionals of a rise: the largest of them is what the loss sees."""
+    value, rate = levels(lines, rise)
+    rest = current(lines, rise)[lines.sample - lines.sample[0]]
     found = [_records(lines, value[:, k], rate[:, k], rest) for k in range(value.shape[1])]
     which, near, low, chosen = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.argsort(lines.sample[which], kind="stable")
     which = which[order]
     sample, side, far = lines.sample[which], lines.side[which], lines.far[which]
-    return Climbs(whole(way.loss), price, sample, side, near[order], far, chosen[order], low[order], rest[which])
+    return Climbs(rise.whole, price, sample, side, near[order], far, chosen[order], low[order], rest[which])
 
 
 def _records(
@@ -171,50 +159,45 @@ class Best:
     def staying(cls, n: int) -> Best:
         return cls(*(np.zeros(n) for _ in range(5)))
 
-    def learn(self, price: float, way: Climbs) -> None:
+    def learn(self, price: float, climbs: Climbs) -> None:
         """Compare with the best responses on these stretches."""
-        worth = way.most if math.isinf(price) else price * way.most - way.price * np.square(way.near)
+        worth = climbs.most if math.isinf(price) else price * climbs.most - climbs.price * np.square(climbs.near)
         hopeful = np.flatnonzero(worth > 0.0)
-        for block in blocks(len(hopeful), CHUNK):
-            part = way.take(hopeful[block])
+        for block in blocks(len(hopeful), MAX_CLIMBS):
+            part = climbs.take(hopeful[block])
             answer = Answer.best(price, [(Side(part.loss, part.rest, part.side), part)])
             place = np.minimum(answer.multiplier * part.rate / part.price, part.far)
             self._keep(part, answer.gain, answer.lift, answer.cost, answer.slope(price), place)
 
     def _keep(
-        self, way: Climbs, gain: FloatArray, lift: FloatArray, cost: FloatArray, slope: FloatArray, place: FloatArray
+        self, climbs: Climbs, gain: FloatArray, lift: FloatArray, cost: FloatArray, slope: FloatArray, place: FloatArray
     ) -> None:
-        best = winners(way.sample, gain, cost)
-        known, cheaper = self.gain[way.sample[best]], cost[best] < self.cost[way.sample[best]]
+        best = winners(climbs.sample, gain, cost)
+        known, cheaper = self.gain[climbs.sample[best]], cost[best] < self.cost[climbs.sample[best]]
         best = best[(gain[best] > known) | ((gain[best] == known) & (gain[best] > 0.0) & cheaper)]
-        whose = way.sample[best]
+        whose = climbs.sample[best]
         self.gain[whose], self.lift[whose], self.cost[whose], self.slope[whose] = (
             gain[best],
             lift[best],
             cost[best],
             slope[best],
         )
-        self.step[whose] = way.side[best] * place[best]
+        self.step[whose] = climbs.side[best] * place[best]
 
 
-def whole(loss: Loss) -> Loss:
-    """The loss of which certificates only need the part that rises."""
-    return loss.whole if isinstance(loss, Rising) else loss
-
-
-def levels(lines: Lines, way: Way) -> tuple[FloatArray, FloatArray]:
+def levels(lines: Lines, rise: Rise) -> tuple[FloatArray, FloatArray]:
     """`v = value + rate·|δ|` of every segment and functional."""
-    functionals = way.functionals[lines.sample]
-    value = way.constants[lines.sample] + np.einsum("smk,sk->sm", functionals, lines.value)
+    functionals = rise.functionals[lines.sample]
+    value = rise.constants[lines.sample] + np.einsum("smk,sk->sm", functionals, lines.value)
     slope = np.einsum("smk,sk->sm", functionals, lines.slope)
     terms = np.einsum("smk,sk->sm", np.abs(functionals), np.abs(lines.slope))
     return value, lines.side[:, None] * settled(slope, terms)
 
 
-def resting(lines: Lines, way: Way) -> FloatArray:
+def current(lines: Lines, rise: Rise) -> FloatArray:
     """`v` of every sample as it is now."""
     now = lines.take(np.flatnonzero(lines.start == 0.0))
-    return np.asarray(levels(now, way)[0].max(axis=1))
+    return np.asarray(levels(now, rise)[0].max(axis=1))
 
 
 def level(value: FloatArray, rate: FloatArray, place: FloatArray) -> FloatArray:

@@ -18,23 +18,24 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.core.crossing import NearestErrorOracle
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.core.responses import Response
+from tippingpoint.core.responses import ESCAPE_FACTOR, Response
 from tippingpoint.errors import UnsupportedError
-from tippingpoint.families.linear.oracle import FAR
-from tippingpoint.families.network.column.climbs import Best, Climbs, Way, climbs, level, levels, resting, whole, winners
+from tippingpoint.families.network.column.climbs import Best, Climbs, climbs, current, level, levels, winners
 from tippingpoint.families.network.column.lines import NOISE, Lines
+from tippingpoint.families.network.rises import Rise
 
-STRETCH = 16.0
+MAX_STRETCH = 16.0
 """How many times farther than the slope at an error promises a margin may be passed, for a point to be shown there."""
 
 NUDGE = 1e-6
 """Relative step into a stretch of errors on which no margin is passed."""
 
-NUDGES = 24
+MAX_NUDGES = 24
 """Times that a point is moved out, twice as far each time, until the module errs there."""
 
-EQUAL = 1e-9
+ROUND_OFF = 1e-9
 """Relative difference of two numbers that would be equal but for rounding."""
 
 
@@ -72,9 +73,9 @@ class CoordinateOracle(Oracle):
         """The `δ` of these samples at a price; of those that stay, anything."""
 
 
-def serves(ways: Sequence[Way]) -> bool:
+def serves(rises: Sequence[Rise]) -> bool:
     """Whether the loss is made of lines along a column: a smooth maximum of several is not."""
-    return bool(ways) and all(way.functionals.shape[1] == 1 or not (way.soft or whole(way.loss).falls) for way in ways)
+    return bool(rises) and all(rise.single or not (rise.soft or rise.whole.falls) for rise in rises)
 
 
 def coordinate_oracle(
@@ -82,7 +83,7 @@ def coordinate_oracle(
     column: int,
     price: float,
     lines: Iterable[Lines],
-    ways: Sequence[Way],
+    rises: Sequence[Rise],
     names: Sequence[str],
     unit: str,
     *,
@@ -97,19 +98,19 @@ def coordinate_oracle(
         As of `CoordinateOracle`.
     lines
         The outputs along the column within the room that samples have, as `Chain.along` gives them.
-    ways
-        How the loss can be raised: one way for a loss that never falls; the loss and its mirror image for one that does.
+    rises
+        How the loss can be raised: one for a loss that never falls; the loss and its mirror image for one that does.
     margin
         For the 0/1 loss: how far, in score, a point must be beyond the boundary for the module itself to err there, whatever
         its numbers round to; one for all or one a sample. Points are shown that far beyond, costs are those of the boundary.
     wrong
         For the 0/1 loss: who is wrong already by the module's own word; where not given, by that of the lines.
     """
-    if not serves(ways):
+    if not serves(rises):
         raise UnsupportedError("along a column, a loss of several outputs together is not made of lines.")
-    if ways[0].loss.needs_crossing:
-        return CrossingOracle(x, column, price, lines, ways[0], names, unit, margin, wrong)
-    return ClimbingOracle(x, column, price, lines, ways, names, unit)
+    if rises[0].loss.needs_crossing:
+        return ColumnErrorOracle(x, column, price, lines, rises[0], names, unit, margin, wrong)
+    return ClimbingOracle(x, column, price, lines, rises, names, unit)
 
 
 class ClimbingOracle(CoordinateOracle):
@@ -121,7 +122,7 @@ class ClimbingOracle(CoordinateOracle):
         column: int,
         price: float,
         lines: Iterable[Lines],
-        ways: Sequence[Way],
+        rises: Sequence[Rise],
         names: Sequence[str],
         unit: str,
     ) -> None:
@@ -129,10 +130,10 @@ class ClimbingOracle(CoordinateOracle):
         losses, parts = list[FloatArray](), list[list[Climbs]]()
         for part in lines:
             outward = part.outward()
-            losses.append(whole(ways[0].loss).value(resting(outward, ways[0])))
-            parts.append([climbs(outward, way, price) for way in ways])
+            losses.append(rises[0].whole.value(current(outward, rises[0])))
+            parts.append([climbs(outward, rise, price) for rise in rises])
         self._losses = np.concatenate(losses)
-        self._ways = [Climbs.joined(of_way) for of_way in zip(*parts, strict=True)]
+        self._climbs = [Climbs.joined(of_rise) for of_rise in zip(*parts, strict=True)]
 
     @property
     def losses(self) -> FloatArray:
@@ -140,65 +141,63 @@ class ClimbingOracle(CoordinateOracle):
 
     @cached_property
     def ceiling(self) -> float:
-        return min(way.loss.ceiling(way.free) for way in self._ways)
+        return min(part.loss.ceiling(part.free) for part in self._climbs)
 
     def respond(self, price: float) -> Response:
         best = Best.staying(len(self._losses))
-        for way in self._ways:
+        for part in self._climbs:
             if price == 0.0:
-                rising = np.square(np.maximum(way.loss.slope(way.rest), 0.0)) * way.none().compliance
-                np.maximum.at(best.slope, way.sample, 0.5 * rising)
+                rising = np.square(np.maximum(part.loss.slope(part.rest), 0.0)) * part.none().compliance
+                np.maximum.at(best.slope, part.sample, 0.5 * rising)
             else:
-                best.learn(price, way)
+                best.learn(price, part)
         return Response(best.lift, best.cost, best.slope)
 
     def peak(self) -> Response:
         peak = self.respond(math.inf)
-        for way in self._ways:
-            unbounded = way.sample[np.isinf(way.loss.peak(way.rest, way).push)]
+        for part in self._climbs:
+            unbounded = part.sample[np.isinf(part.loss.peak(part.rest, part).push)]
             peak.lift[unbounded] = math.inf
             peak.cost[unbounded] = math.inf
         return peak
 
     def escape(self, lift: float) -> Response:
-        escaped = Response.none(len(self._losses))
+        escaped = Response.staying(len(self._losses))
         escaped.cost[:] = math.inf
-        free = max(way.free for way in self._ways)
-        for every in self._ways:
-            way = every.take(np.flatnonzero(np.isinf(every.far) & (every.compliance >= (1.0 - EQUAL) * free)))
-            far = math.sqrt(lift) + FAR * (np.abs(way.loss.root(way.rest)) + way.low + way.rate * way.near)
+        free = max(part.free for part in self._climbs)
+        for every in self._climbs:
+            part = every.take(np.flatnonzero(np.isinf(every.far) & (every.compliance >= (1.0 - ROUND_OFF) * free)))
+            far = math.sqrt(lift) + ESCAPE_FACTOR * (np.abs(part.loss.root(part.rest)) + part.low + part.rate * part.near)
             # All of these cost the ceiling's price; of a sample that has several, any will do.
-            escaped.lift[way.sample] = way.loss.lift(way.rest, far)
-            escaped.cost[way.sample] = way.to(far).cost
+            escaped.lift[part.sample] = part.loss.lift(part.rest, far)
+            escaped.cost[part.sample] = part.to(far).cost
         return escaped
 
     def _steps(self, price: float, rows: IntArray, lift: FloatArray) -> FloatArray:
         if self.ceiling <= price < math.inf:
             return self._escaped(rows, self._losses[rows] + lift)
         best = Best.staying(len(rows))
-        for way in self._ways:
-            best.learn(price, way.of(rows))
+        for part in self._climbs:
+            best.learn(price, part.of(rows))
         return best.step
 
     def _escaped(self, rows: IntArray, loss: FloatArray) -> FloatArray:
         """The nearest `δ` of these losses: nobody pays more for a loss than it takes."""
         step, nearest = np.zeros(len(rows)), np.full(len(rows), math.inf)
-        for every in self._ways:
-            way = every.of(rows)
-            push = np.sqrt(loss[way.sample]) - way.loss.root(way.rest)
-            place = np.minimum(way.near + np.maximum(push - way.low, 0.0) / way.rate, way.far)
-            place = np.where(way.limit >= (1.0 - EQUAL) * push, place, math.inf)
-            best = winners(way.sample, -place, place)
-            best = best[place[best] < nearest[way.sample[best]]]
-            nearest[way.sample[best]] = place[best]
-            step[way.sample[best]] = way.side[best] * place[best]
+        for every in self._climbs:
+            part = every.of(rows)
+            push = np.sqrt(loss[part.sample]) - part.loss.root(part.rest)
+            place = np.minimum(part.near + np.maximum(push - part.low, 0.0) / part.rate, part.far)
+            place = np.where(part.limit >= (1.0 - ROUND_OFF) * push, place, math.inf)
+            best = winners(part.sample, -place, place)
+            best = best[place[best] < nearest[part.sample[best]]]
+            nearest[part.sample[best]] = place[best]
+            step[part.sample[best]] = part.side[best] * place[best]
         return step
 
 
-class CrossingOracle(CoordinateOracle):
+class ColumnErrorOracle(CoordinateOracle, NearestErrorOracle):
     """The 0/1 loss: the nearest error of every sample, found once."""
-
-    ceiling = math.inf
 
     def __init__(
         self,
@@ -206,7 +205,7 @@ class CrossingOracle(CoordinateOracle):
         column: int,
         price: float,
         lines: Iterable[Lines],
-        way: Way,
+        rise: Rise,
         names: Sequence[str],
         unit: str,
         margin: float | FloatArray,
@@ -214,30 +213,27 @@ class CrossingOracle(CoordinateOracle):
     ) -> None:
         super().__init__(x, column, price, names, unit)
         margins = np.broadcast_to(np.asarray(margin, dtype=float), (len(x),))
-        found = [_errors(part, way, margins) for part in lines]
-        nearest, self._landing = (np.concatenate(column) for column in zip(*found, strict=True))
+        found = [_errors(part, rise, margins) for part in lines]
+        nearest, self._landing = (np.concatenate(each) for each in zip(*found, strict=True))
         self._wrong = nearest < 0.0 if wrong is None else wrong
-        self._distance = price * np.square(np.maximum(nearest, 0.0))
+        self._nearest: FloatArray = price * np.square(np.maximum(nearest, 0.0))
 
     @property
     def losses(self) -> FloatArray:
         return self._wrong.astype(float)
 
-    def respond(self, price: float) -> Response:
-        goes = ~self._wrong & (self._distance < price)
-        return Response(goes.astype(float), np.where(goes, self._distance, 0.0), np.zeros(len(goes)))
-
-    def peak(self) -> Response:
-        return self.respond(math.inf)
+    @property
+    def nearest(self) -> FloatArray:
+        return self._nearest
 
     def land(self, errs: Callable[[IntArray, FloatArray], BoolArray], low: FloatArray, high: FloatArray) -> None:
         """Show errors where the module itself errs: a little farther out, twice as much each time, while it does not.
 
         Its numbers are coarser than these; costs are still those of the boundary.
         """
-        rows = np.flatnonzero(~self._wrong & np.isfinite(self._distance))
+        rows = np.flatnonzero(~self._wrong & np.isfinite(self._nearest))
         nudge = NUDGE * (1.0 + np.abs(self._landing))
-        for _ in range(NUDGES):
+        for _ in range(MAX_NUDGES):
             rows = rows[~errs(rows, self._landing[rows])] if len(rows) else rows
             if not len(rows):
                 return
@@ -249,12 +245,12 @@ class CrossingOracle(CoordinateOracle):
         return self._landing[rows]
 
 
-def _errors(lines: Lines, way: Way, margins: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _errors(lines: Lines, rise: Rise, margins: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The nearest error of every sample, as `|δ|` (-1 where it errs already), and the `δ` at which to show one."""
     sample, near, far = lines.sample, lines.near[:, None], lines.far[:, None]
-    value, rate = levels(lines, way)
+    value, rate = levels(lines, rise)
     first, last = level(value, rate, near), level(value, rate, far)
-    ties, noise = _tie_errs(way.functionals)[sample], NOISE * (np.abs(value) + np.abs(rate) * near)
+    ties, noise = _tie_errs(rise.functionals)[sample], NOISE * (np.abs(value) + np.abs(rate) * near)
     begins = np.where(ties, first >= 0.0, first > noise)
     ends = np.where(ties, last >= 0.0, last > noise)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -285,7 +281,7 @@ def _landing(
         out = np.where(first >= margin, lines.near, np.minimum(lines.near + (margin - first) / rate, lines.far))
         out = np.where(passes, np.maximum(out, place[whose]), math.inf)
         out = out[winners(lines.sample, -out, np.zeros(len(out)))]
-        soon = rising & (out - place <= STRETCH * margin[best] / rate[best] + NUDGE * place)
+        soon = rising & (out - place <= MAX_STRETCH * margin[best] / rate[best] + NUDGE * place)
     into = np.minimum(0.5 * (place + far), place + NUDGE * (1.0 + place))
     return np.where(soon, out, np.where(rising, far, into))
 

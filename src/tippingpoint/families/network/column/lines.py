@@ -19,7 +19,7 @@ from torch import nn
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.families.network.proofs.layers import plain
 
-HELD = 2**19
+MAX_NUMBERS = 2**19
 """Numbers of a layer held at once, 4 MB: samples are taken in groups so small that their segments keep to it."""
 
 NOISE = 8.0 * float(np.finfo(float).eps)
@@ -179,7 +179,7 @@ class Chain:
         `entered` is what `enter` gave; `low ≤ 0 ≤ high`, one for each sample, may be infinite.
         """
         slope = self.affines[0].weight[:, column]
-        for rows in blocks(len(entered), HELD // (2 * len(slope))):
+        for rows in blocks(len(entered), MAX_NUMBERS // (2 * len(slope))):
             lower, upper = low[rows], high[rows]
             start = np.stack((lower, np.zeros_like(lower)), axis=1)
             stop = np.stack((np.zeros_like(upper), upper), axis=1)
@@ -194,7 +194,7 @@ class Chain:
         for k in range(depth, len(self.gates)):
             parent, place = self.gates[k].crossings(lines)
             widest = max(lines.value.shape[1], len(self.affines[k + 1].bias))
-            if (len(lines.sample) + len(parent)) * widest > HELD and lines.sample[0] < lines.sample[-1]:
+            if (len(lines.sample) + len(parent)) * widest > MAX_NUMBERS and lines.sample[0] < lines.sample[-1]:
                 for half in lines.halves():
                     yield from self._beyond(k, half)
                 return

@@ -11,8 +11,8 @@ from torch import nn
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import ModelError
-from tippingpoint.families.network.proofs.gates import HiddenLayer
 from tippingpoint.families.network.proofs.layers import plain
+from tippingpoint.families.network.proofs.ranges import HiddenLayer
 from tippingpoint.foreign import guarded
 
 FUNCTIONS: dict[Any, Callable[[], nn.Module]] = {

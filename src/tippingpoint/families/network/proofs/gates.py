@@ -23,27 +23,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
-from tippingpoint.families.network.search.climbing import lift
+from tippingpoint.families.network.proofs.ranges import UNBOUNDED, HiddenLayer, UnitRanges
+from tippingpoint.families.network.rises import Rise
+from tippingpoint.families.network.search.oracle import Setting
+from tippingpoint.families.network.search.summits import lift
 from tippingpoint.losses import Loss
 from tippingpoint.losses.responses import Answer, Side
 from tippingpoint.push import BoxPush, FreePush, Push
+from tippingpoint.space.domain import Domain
 
-BATCH = 2048
+BATCH_NODES = 2048
 """Nodes that are branched at once."""
 
-NEWTON = 24
+MAX_NEWTON_STEPS = 24
 """Cap on Newton's steps over the gates; 4 to 8 are usual."""
 
-CLOSE = 1e-9
+NEWTON_TOLERANCE = 1e-9
 """Relative change of a bound at which Newton's steps stop."""
 
 RIDGE = 1e-10
 """Relative diagonal added where units coincide."""
 
-TIGHTENINGS = 4
-"""Rounds of: a flatter score means shorter steps, shorter steps mean fewer gates that flip, and those a flatter score."""
-
-SECANTS = 4
+MAX_SECANTS = 4
 """Steps along a ray to the boundary that a relaxed network put too near."""
 
 PUSHES = (1.0 + 1e-6, 1.001, 1.01, 1.05, 1.2, 1.5, 2.0)
@@ -52,23 +53,10 @@ PUSHES = (1.0 + 1e-6, 1.001, 1.01, 1.05, 1.2, 1.5, 2.0)
 ROUNDING = 1e-13
 """Part of the size of a score that counts as nothing when it is compared with zero."""
 
-FARTHEST = 1e100
+MAX_SQUARED_DISTANCE = 1e100
 """An error at a squared distance beyond this is none."""
 
-UNBOUNDED = 1e150
-"""Steps beyond this are as good as infinite."""
-
 UNDECIDED = -1
-
-
-@dataclass(frozen=True)
-class HiddenLayer:
-    """`offset + Σ_j outer_j·relu(weights_jᵀx + bias_j)`."""
-
-    weights: FloatArray
-    bias: FloatArray
-    outer: FloatArray
-    offset: float
 
 
 @dataclass
@@ -139,7 +127,7 @@ class GateSearch:
     loss
         A loss that never falls with the score.
     losses
-        What every sample loses now; more than `loss` says where another way to raise it is ahead.
+        What every sample loses now; more than `loss` says where another rise of it is ahead.
     room
         The least and the largest step of every feature; None where nothing is bounded.
     """
@@ -155,10 +143,10 @@ class GateSearch:
         room: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         self._w = layer.weights
-        self._gram = layer.weights @ layer.weights.T
-        self._norm = np.sqrt(np.diag(self._gram))
         self._u = hidden
         self._sign = direction[:, None] * layer.outer
+        self._ranges = UnitRanges(layer.weights, hidden, self._sign, room)
+        self._gram = self._ranges.gram
         self._constant = constant + direction * layer.offset
         self._loss = loss
         self._room = room
@@ -182,7 +170,7 @@ class GateSearch:
         """
         bounds = Bounds(known.most.copy(), known.least.copy(), known.steps.copy())
         active = np.flatnonzero(bounds.most > self._enough(bounds, tolerance, floor))
-        self._low, self._high = self._reach(price, bounds.least)
+        self._low, self._high = self._ranges.worthwhile(price, bounds.least, self._loss, self._now)
         finite = np.all((self._high - self._low < UNBOUNDED) | (self._sign <= 0.0), axis=1)
         active = active[finite[active]]  # beyond the pole of a squared loss there is nothing to prove
         closed, waiting = np.full(len(bounds.most), -math.inf), self._root(active)
@@ -196,9 +184,9 @@ class GateSearch:
                 if not len(waiting) or time.monotonic() > deadline or bounds.nodes > most_nodes:
                     break
                 order = np.argsort(bounds.least[waiting.rows] - waiting.worth, kind="stable")
-                children = self._evaluate(price, self._children(waiting.take(order[:BATCH])), bounds)
+                children = self._evaluate(price, self._children(waiting.take(order[:BATCH_NODES])), bounds)
                 bounds.nodes += len(children)
-                waiting = waiting.take(order[BATCH:]).join(children)
+                waiting = waiting.take(order[BATCH_NODES:]).join(children)
         except KeyboardInterrupt:
             bounds.stopped = True  # as if time were up: what is waiting bounds all that is open
         most, bounds.finished = np.maximum(bounds.least, closed), not len(waiting)
@@ -211,49 +199,6 @@ class GateSearch:
         """The worth from which on a node is pursued."""
         least = np.where(np.isfinite(bounds.least), bounds.least, 0.0)
         return np.where(np.isfinite(bounds.least), least + tolerance * (np.abs(least) + floor), -math.inf)
-
-    def _reach(self, price: float, least: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What every unit can see within a step that is worth more than the best known."""
-        low, high = self._within(self._radius(price, least))
-        if self._room is not None:
-            down, up = np.minimum(self._w, 0.0), np.maximum(self._w, 0.0)
-            back, forth = (np.clip(r, -UNBOUNDED, UNBOUNDED) for r in self._room)
-            low = np.maximum(low, self._u + back @ up.T + forth @ down.T)
-            high = np.minimum(high, self._u + forth @ up.T + back @ down.T)
-        return low, high
-
-    def _within(self, radius: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What every unit can see within a ball around every sample."""
-        spread = self._norm * np.minimum(radius, UNBOUNDED)[:, None]
-        return self._u - spread, self._u + spread
-
-    def _radius(self, price: float, least: FloatArray) -> FloatArray:
-        """No step longer than this is worth more than `least`; infinite beyond the pole of a squared loss."""
-        if math.isinf(price):
-            return np.sqrt(np.maximum(-least, 0.0))
-        radius = np.full(len(least), math.inf)
-        for _ in range(TIGHTENINGS):
-            steep = self._steepness(radius)
-            if math.isfinite(self._loss.steepest):
-                slope = 0.5 * price * self._loss.steepest * steep
-                radius = slope + np.sqrt(np.maximum(np.square(slope) - np.maximum(least, 0.0), 0.0))
-            else:  # λ((q + κρ)² - q²) - ρ² is positive up to there; from the falling side of the loss, nowhere
-                stiff = 1.0 - price * np.square(steep)
-                pull = 2.0 * price * steep * np.maximum(self._loss.root(self._now), 0.0)
-                radius = np.where(stiff > 0.0, pull / np.where(stiff > 0.0, stiff, 1.0), math.inf)
-        return radius
-
-    def _steepness(self, radius: FloatArray) -> FloatArray:
-        """A Lipschitz constant of the score within a ball: `max ‖Σ_j g_j o_j w_j‖` over the gates that can flip there."""
-        low, high = self._within(radius)
-        firm = np.where(low >= 0.0, self._sign, 0.0)
-        loose = np.where((low < 0.0) & (high > 0.0), self._sign, 0.0)
-        along = firm @ self._gram
-        square = combine(along, firm) + 2.0 * np.maximum(loose * along, 0.0).sum(axis=1)
-        rising, falling = np.maximum(loose, 0.0), np.maximum(-loose, 0.0)
-        alike, apart = np.maximum(self._gram, 0.0), np.maximum(-self._gram, 0.0)
-        square += combine(rising @ alike, rising) + combine(falling @ alike, falling) + 2.0 * combine(rising @ apart, falling)
-        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
     def _root(self, rows: IntArray) -> _Nodes:
         sign = self._sign[rows]
@@ -284,11 +229,11 @@ class GateSearch:
         best, sees, worth = gates.copy(), self._u[rows], np.full(len(rows), math.inf)
         multiplier, swept = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
         live = np.arange(len(rows))
-        for _ in range(NEWTON):
+        for _ in range(MAX_NEWTON_STEPS):
             response = self._respond(price, rows[live], gates[live], constant[live])
             self._learn(price, rows[live], gates[live], response, bounds)
             size = np.where(np.isfinite(response.worth), np.abs(response.worth), 0.0)
-            better = response.worth < worth[live] - CLOSE * size
+            better = response.worth < worth[live] - NEWTON_TOLERANCE * size
             good = live[better]
             worth[good], best[good] = response.worth[better], gates[good]
             sees[good], multiplier[good] = response.sees[better], response.multiplier[better]
@@ -324,7 +269,7 @@ class GateSearch:
             wish = answer.multiplier[:, None] * slope
             sees, gives = self._u[rows] + np.clip(wish, low, high) @ self._w.T, (wish > low) & (wish < high)
         if math.isinf(price):
-            there = (answer.lift > 0.0) & (answer.cost < FARTHEST)
+            there = (answer.lift > 0.0) & (answer.cost < MAX_SQUARED_DISTANCE)
             worth = np.where(v >= 0.0, 0.0, np.where(there, -answer.cost, -math.inf))
         else:
             rise = self._loss.value(v) - self._loss.value(self._now[rows]) - self._behind[rows]
@@ -334,14 +279,14 @@ class GateSearch:
     def _learn(self, price: float, rows: IntArray, gates: FloatArray, response: _Response, bounds: Bounds) -> None:
         """Take the steps of these responses where the network itself rewards them more than what is known."""
         value = self._score(rows, response.sees)
-        stretch, cost = np.ones(len(rows)), np.minimum(response.cost, FARTHEST)
+        stretch, cost = np.ones(len(rows)), np.minimum(response.cost, MAX_SQUARED_DISTANCE)
         if math.isinf(price):
             if self._room is None:
                 stretch, value = self._stretched(rows, response.sees, value)
                 cost = np.square(stretch) * cost
             else:
                 stretch, value, cost = self._pushed_on(rows, gates, response, value, cost)
-            worth = np.where((value < -ROUNDING * self._scale[rows]) | (cost >= FARTHEST), -math.inf, -cost)
+            worth = np.where((value < -ROUNDING * self._scale[rows]) | (cost >= MAX_SQUARED_DISTANCE), -math.inf, -cost)
         else:
             rise = lift(self._loss, self._now[rows], value) - self._behind[rows]
             worth = price * rise - response.cost
@@ -357,7 +302,7 @@ class GateSearch:
         """How much farther along its ray a step has to go to cross, by a few secants; and the score there."""
         stretch, here, there = np.ones(len(rows)), self._u[rows], sees - self._u[rows]
         before, start = self._now[rows], np.zeros(len(rows))
-        for _ in range(SECANTS):
+        for _ in range(MAX_SECANTS):
             short = np.flatnonzero((value < 0.0) & (value > before))
             if not len(short):
                 break
@@ -408,3 +353,14 @@ class GateSearch:
             sees += (multiplier * sign[:, j] * (after - gates[:, j]))[:, None] * self._gram[j]
             gates[:, j] = after
         return gates
+
+
+def gate_search(layer: HiddenLayer, setting: Setting, x: FloatArray, domain: Domain, rise: Rise, rows: IntArray) -> GateSearch:
+    """The search over gates for one rise of the loss of these rows of `x`, in units of steps."""
+    scores = setting.scores
+    scaled = layer.weights[:, scores.moves] / np.sqrt(domain.price[scores.moves])
+    hidden = x[rows] @ layer.weights.T + layer.bias
+    direction, constant = rise.functionals[rows, 0, 0], rise.constants[rows, 0]
+    room = scores.room(rows) if scores.bounded else None
+    in_steps = HiddenLayer(scaled, layer.bias, layer.outer, layer.offset)
+    return GateSearch(in_steps, hidden, direction, constant, rise.loss, setting.losses[rows], room)

@@ -19,10 +19,10 @@ from tippingpoint.space.domain import Domain
 SLACK = 1e-9
 """Allowance on norms and values, far above what float64 loses."""
 
-DENSE = 2**23
+MAX_ENTRIES = 2**23
 """Entries up to which a matrix is written out, or an eigenvalue of it is computed: 64 MB, seconds."""
 
-SMOOTH = 20.0
+MIN_SOFTPLUS_THRESHOLD = 20.0
 """Threshold from which on the jump of a softplus, `e^-threshold`, counts as rounding."""
 
 Shape = tuple[int, ...]
@@ -42,7 +42,7 @@ def _norm(w: Tensor) -> Tensor:
         return torch.zeros((), dtype=torch.float64)
     largest = w.abs().amax()
     w = (w if w.shape[0] <= w.shape[1] else w.T) / largest
-    norm: Tensor = torch.linalg.eigvalsh(w @ w.T)[-1].sqrt() if len(w) ** 2 <= DENSE else torch.linalg.vector_norm(w)
+    norm: Tensor = torch.linalg.eigvalsh(w @ w.T)[-1].sqrt() if len(w) ** 2 <= MAX_ENTRIES else torch.linalg.vector_norm(w)
     return largest * norm * (1.0 + SLACK)
 
 
@@ -58,7 +58,7 @@ class _Affine:
         return _norm(self.weight) if self.weight.ndim else self.weight
 
     def after(self, inner: _Affine) -> _Affine:
-        if not (self.weight.ndim and inner.weight.ndim and len(self.weight) * inner.weight.shape[1] <= DENSE):
+        if not (self.weight.ndim and inner.weight.ndim and len(self.weight) * inner.weight.shape[1] <= MAX_ENTRIES):
             return _Affine(self.norm * inner.norm, self.bias)
         return _Affine(self.weight @ inner.weight, self.weight @ inner.bias + self.bias)
 
@@ -129,7 +129,7 @@ class Network:
 
 def _times(rows: Tensor, size: Tensor, affine: _Affine, measure: Measure) -> tuple[Tensor, Tensor]:
     """A product of matrices and its size, times one more matrix; a number for the product where one is not written out."""
-    if not (rows.ndim and affine.weight.ndim and rows.shape[-2] * affine.weight.shape[1] <= DENSE):
+    if not (rows.ndim and affine.weight.ndim and rows.shape[-2] * affine.weight.shape[1] <= MAX_ENTRIES):
         return affine.norm, size * affine.norm
     product = rows @ affine.weight
     return product, measure(product)
@@ -159,7 +159,7 @@ def _affine(layer: nn.Module, shape: Shape) -> _Affine:
     for name in {"bias", "running_mean"} & linear.state_dict().keys():
         linear.state_dict()[name].zero_()
     bias = layer(torch.zeros(1, *shape, dtype=torch.float64)).flatten()
-    if size * len(bias) > DENSE:
+    if size * len(bias) > MAX_ENTRIES:
         return _Affine(_layer_norm(linear, shape), bias)
     return _Affine(linear(torch.eye(size, dtype=torch.float64).reshape(size, *shape)).reshape(size, -1).T, bias)
 
@@ -220,7 +220,7 @@ def _faults(layer: nn.Module) -> Iterator[str]:
         size, stride, dilation = (np.broadcast_to(each, 2) for each in (layer.kernel_size, layer.stride, layer.dilation))
         if layer.return_indices or (stride < dilation * (size - 1) + 1).any():
             yield "has windows that overlap, or returns indices"
-    if isinstance(layer, nn.Softplus) and not (layer.beta > 0.0 and layer.threshold >= SMOOTH):
+    if isinstance(layer, nn.Softplus) and not (layer.beta > 0.0 and layer.threshold >= MIN_SOFTPLUS_THRESHOLD):
         yield f"jumps at its threshold {layer.threshold:g}"
     if not all(bool(weight.isfinite().all()) and not weight.is_complex() for weight in layer.state_dict().values()):
         yield "has weights that are not finite real numbers"

@@ -22,7 +22,7 @@ from tippingpoint.losses import Loss
 from tippingpoint.losses.responses import Answer, Side
 from tippingpoint.push import BoxPush, FreePush, Push
 
-FARTHEST = 1e30
+MAX_SQUARED_STEP = 1e30
 """Squared steps beyond this lead nowhere."""
 
 RESTRAINT = 0.9
@@ -89,7 +89,7 @@ def suggest(price: float, cut: Cut, loss: Loss, room: tuple[FloatArray, FloatArr
     else:
         steps = np.clip(steps, *room)
     with np.errstate(over="ignore", invalid="ignore"):
-        sane = cost(steps) < FARTHEST  # mixed slopes can cancel, and what is next to flat is crossed nowhere near
+        sane = cost(steps) < MAX_SQUARED_STEP  # mixed slopes can cancel, and what is next to flat is crossed nowhere near
     return Suggestion(np.where(sane[:, None], steps, 0.0), np.where(sane, answer.gain, 0.0), answer.multiplier)
 
 

@@ -1,53 +1,30 @@
 r"""The paper's own algorithms: gradient ascent on the samples, then one gradient step on the price.
 
 Algorithm 1 (KL) and Algorithm 2 (:math:`\chi^2`) of Blanchet, Cui, Li and Liu (2024), corrected where they print sums for
-means (docs/mathematics.md, section 10): the baseline that `exploring.py` is measured against. They are run anew for
-every question. Their last samples are put into a pool, so the value reported belongs to a perturbation of risk exactly `r`.
+means (docs/mathematics.md, section 10): the baseline that `explorer.py` is measured against. They are run anew for
+every question. Their last samples are kept as atoms, so the value reported belongs to a perturbation of risk exactly `r`.
 
 For the 0/1 loss, which has no gradient, the paper takes the nearest error of every sample as given: only the price climbs.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 
 from tippingpoint.core.arrays import FloatArray, blocks, total
+from tippingpoint.core.atoms import Layers
 from tippingpoint.core.problem import Problem
 from tippingpoint.errors import ModelError
-from tippingpoint.families.network.search.climbing import lift
-from tippingpoint.families.network.search.oracle import PoolOracle, Setting
-from tippingpoint.families.network.search.pool import Pool
+from tippingpoint.families.network.options import Schedule
+from tippingpoint.families.network.search.nearest import SearchedErrorOracle
+from tippingpoint.families.network.search.oracle import LayersOracle, Setting
 from tippingpoint.families.network.search.scores import cost
+from tippingpoint.families.network.search.summits import lift
 from tippingpoint.progress import progress_bar
 
 FIRST_PRICE = 1.0
 """`h` at the beginning, as published."""
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """The hyper-parameters of the two algorithms.
-
-    Attributes
-    ----------
-    epochs
-        Outer iterations, each with one step on the price.
-    inner_steps
-        Gradient steps on the samples in each.
-    learning_rate
-        Adam's rate for the samples.
-    price_rate
-        Adam's rate for the price.
-    """
-
-    epochs: int = 200
-    inner_steps: int = 20
-    learning_rate: float = 0.01
-    price_rate: float = 0.05
 
 
 class _Ascent:
@@ -56,13 +33,13 @@ class _Ascent:
     def __init__(self, setting: Setting, problem: Problem, schedule: Schedule) -> None:
         self._scores = scores = setting.scores
         self._rows = np.arange(scores.samples)
-        self._origin = scores.inputs(self._rows, scores.none(self._rows))
+        self._origin = scores.inputs(self._rows, scores.staying(self._rows))
         flat = self._origin.reshape(scores.samples, -1)
         self._moves = torch.as_tensor(scores.moves, device=flat.device)
         self._unit = torch.as_tensor(scores.unit, device=flat.device, dtype=flat.dtype)
         self._steps = torch.zeros((scores.samples, len(scores.moves)), device=flat.device, dtype=flat.dtype)
         self._optimiser = torch.optim.Adam([self._steps], lr=schedule.learning_rate, maximize=True)
-        self._count = 0 if math.isinf(problem.theta1) else schedule.inner_steps
+        self._count = schedule.inner_steps if problem.moves else 0
         self._theta1 = problem.theta1
         self._setting = setting
         self._last = self._shift, np.zeros(scores.samples)
@@ -70,13 +47,14 @@ class _Ascent:
         if scores.bounded:
             self._room = [torch.as_tensor(side, device=flat.device, dtype=flat.dtype) for side in scores.room(self._rows)]
 
-    def pool(self, resting: Pool) -> Pool:
+    def layers(self, staying: Layers) -> Layers:
         """Where the samples are, beside where they began; where a module that fails saw them last, if it does."""
         steps = self._scores.kept(self._rows, self._shift)
         try:
-            return resting.joined(steps, self._lift(steps))
+            gained = self._lift(steps)
         except ModelError:
-            return resting.joined(*self._last)
+            steps, gained = self._last
+        return staying.joined(steps, gained, cost(steps))
 
     def respond(self, h: float) -> tuple[FloatArray, FloatArray]:
         """The inner iterations of one epoch; then what every sample has gained, and what its move costs."""
@@ -106,7 +84,7 @@ class _Ascent:
         steps = self._steps[part].detach().requires_grad_()
         with torch.enable_grad():
             moved = self._origin[part].reshape(len(steps), -1).index_add(1, self._moves, steps / self._unit)
-            v = self._scores.ask(moved.reshape(self._origin[part].shape), self._rows[part])
+            v = self._scores.scored(moved.reshape(self._origin[part].shape), self._rows[part])
             (slope,) = torch.autograd.grad(v.sum(), steps)
         rising = h * self._setting.loss.slope(v.detach().double().cpu().numpy())
         pull = torch.as_tensor(rising, device=slope.device, dtype=slope.dtype)
@@ -116,19 +94,19 @@ class _Ascent:
 class _Nearest:
     """The 0/1 loss: a sample goes to its nearest error as soon as that pays."""
 
-    def __init__(self, errors: Pool, problem: Problem) -> None:
+    def __init__(self, errors: SearchedErrorOracle, problem: Problem) -> None:
         self._errors = errors
         self._theta1 = problem.theta1
 
-    def pool(self, resting: Pool) -> Pool:
-        return self._errors
+    def layers(self, staying: Layers) -> Layers:
+        return self._errors.layers
 
     def respond(self, h: float) -> tuple[FloatArray, FloatArray]:
         best = self._errors.respond(h / self._theta1)
         return best.lift, best.cost
 
 
-class PaperOracle(PoolOracle):
+class PaperOracle(LayersOracle):
     """Answers every question by running the paper's algorithm for it.
 
     Parameters
@@ -141,27 +119,25 @@ class PaperOracle(PoolOracle):
         For the 0/1 loss: the nearest error of every sample.
     progress
         Whether to show a bar.
-    notes
-        What a careful reader should know of the search for errors.
     """
 
     def __init__(
         self,
         setting: Setting,
         schedule: Schedule,
-        errors: Pool | None = None,
+        errors: SearchedErrorOracle | None = None,
         *,
         progress: bool | None,
-        notes: tuple[str, ...] = (),
     ) -> None:
         rows = np.arange(setting.scores.samples)
-        resting = Pool.resting(setting.scores.none(rows).astype(setting.scores.dtype))
-        super().__init__(setting, resting, "gradient ascent, the paper's algorithm", notes=notes)
+        layers = Layers.staying(setting.scores.staying(rows).astype(setting.scores.dtype))
+        notes = () if errors is None else errors.notes
+        super().__init__(setting, layers, "gradient ascent, the paper's algorithm", notes=notes)
         self._schedule = schedule
         self._errors = errors
         self._progress = progress
 
-    def tuned(self, problem: Problem) -> PoolOracle:
+    def tuned(self, problem: Problem) -> LayersOracle:
         samples = _Ascent(self.setting, problem, self._schedule) if self._errors is None else _Nearest(self._errors, problem)
         h = torch.full((1,), FIRST_PRICE, dtype=torch.float64)
         pricer = torch.optim.Adam([h], lr=self._schedule.price_rate, maximize=True)
@@ -178,13 +154,13 @@ class PaperOracle(PoolOracle):
                 if isinstance(stop, ModelError) and not trace:
                     raise
                 notes = (*notes, self.setting.ended(stop))
-        return PoolOracle(self.setting, samples.pool(self.pool), self.certificate, tuple(trace), notes)
+        return LayersOracle(self.setting, samples.layers(self.layers), self.certificate, trace=tuple(trace), notes=notes)
 
     def _risk(self, problem: Problem, h: float, gained: FloatArray, moved: FloatArray) -> float:
         """`Σ p w ℓ(z)` with the weights that are best at `h`: its distance from `r` is the slope in `h`."""
         loss = self.losses + gained
-        if math.isinf(problem.theta2):
+        if not problem.reweights:
             return total(problem.base, loss)
-        moving = 0.0 if math.isinf(problem.theta1) else problem.theta1 * moved
+        moving = problem.moving_price * moved
         tilt = problem.divergence.tilt(h * loss - moving, problem.base, problem.theta2)
         return total(problem.base * (1.0 + tilt.changes), loss)

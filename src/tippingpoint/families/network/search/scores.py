@@ -21,16 +21,16 @@ from tippingpoint.foreign import guarded
 from tippingpoint.preprocessing.modules import input_dtype
 from tippingpoint.space.domain import Domain
 
-CHUNK = 2**22
+MAX_NUMBERS = 2**22
 """Numbers of the input that a module sees at once, unless the user says how many rows."""
 
-TRIAL = 16
+TRIAL_ROWS = 16
 """Rows that are asked together and alone, to see how far a module's answers differ by rounding."""
 
-UNSTEADY = 0.5
+MAX_DIFFERENCE = 0.5
 """Difference between two answers to one question, relative to their size, that is more than rounding."""
 
-NOISE = 4.0
+NOISE_FACTOR = 4.0
 """How much larger than on those rows the rounding may be elsewhere."""
 
 Outputs = Callable[[torch.Tensor, IntArray], torch.Tensor]
@@ -87,7 +87,7 @@ class Scores:
         self._shape = shape
         self._device = device
         self._dtype = input_dtype(module)
-        self.batch = batch or max(CHUNK // x.shape[1], 1)
+        self.batch = batch or max(MAX_NUMBERS // x.shape[1], 1)
         """Rows that the module sees at once."""
         self.moves = np.flatnonzero(np.isfinite(domain.price))
         """Columns that may move."""
@@ -127,8 +127,8 @@ class Scores:
     def _places(self) -> FloatArray:
         return np.asarray(self._x[:, self.moves] * self.unit)
 
-    def none(self, rows: IntArray) -> FloatArray:
-        """The step of those who stay."""
+    def staying(self, rows: IntArray) -> FloatArray:
+        """The steps of those who stay."""
         return np.zeros((len(rows), len(self.moves)))
 
     def kept(self, rows: IntArray, steps: FloatArray) -> FloatArray:
@@ -161,7 +161,7 @@ class Scores:
         with torch.no_grad():
             for part in blocks(len(rows), self.batch):
                 inputs = self.inputs(rows[part], steps[part])
-                found[part] = self.ask(inputs, rows[part]).double().cpu().numpy()
+                found[part] = self.scored(inputs, rows[part]).double().cpu().numpy()
         return self._checked(found, rows)
 
     def linearised(self, rows: IntArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -170,7 +170,7 @@ class Scores:
         for part in blocks(len(rows), self.batch):
             with torch.inference_mode(mode=False), torch.enable_grad():
                 inputs = self.inputs(rows[part], steps[part]).requires_grad_()
-                v = self.ask(inputs.clone(), rows[part])  # a module may work in place, but not on what gradients are taken of
+                v = self.scored(inputs.clone(), rows[part])  # it may work in place, but not on what gradients are of
                 if not v.requires_grad:
                     raise InputError("the module's output has no gradient with respect to X; it must not detach it.")
                 (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
@@ -194,18 +194,18 @@ class Scores:
         return torch.from_numpy(moved).to(self._device, self._dtype).reshape(len(rows), *self._shape)
 
     def _noise(self) -> float:
-        some = np.linspace(0, len(self._x) - 1, min(TRIAL, len(self._x))).astype(np.intp)
-        together = self.values(some, self.none(some))
-        alone = np.concatenate([self.values(some[k : k + 1], self.none(some[k : k + 1])) for k in range(len(some))])
+        some = np.linspace(0, len(self._x) - 1, min(TRIAL_ROWS, len(self._x))).astype(np.intp)
+        together = self.values(some, self.staying(some))
+        alone = np.concatenate([self.values(some[k : k + 1], self.staying(some[k : k + 1])) for k in range(len(some))])
         size, apart = float(np.abs(together).max()), float(np.abs(together - alone).max())
-        if apart > UNSTEADY * size:
+        if apart > MAX_DIFFERENCE * size:
             raise InputError(
                 "the module answers differently when asked again, or for one row at a time; it must be a fixed function of each"
                 " row: call .eval(), and leave out layers that are random or look at the whole batch."
             )
-        return NOISE * max(self.eps * size, apart)
+        return NOISE_FACTOR * max(self.eps * size, apart)
 
-    def ask(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
+    def scored(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
         """`v` of these rows at these inputs, which the module may write into."""
         self.tally.rows += len(rows)
         with guarded(lambda why: ModelError(f"the module fails after {self.tally.rows:,} rows ({why}).")):

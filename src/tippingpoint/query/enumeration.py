@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.query.asking import Asker, bundles
 from tippingpoint.query.axes import Beside
+from tippingpoint.query.counted import CountedModel
+from tippingpoint.query.turns import Query, batches
 from tippingpoint.space.domain import Domain
 
 
@@ -39,17 +40,17 @@ def listings(domain: Domain, breaks: Mapping[int, Beside]) -> list[Listing] | No
     return found
 
 
-def combinations(lists: Sequence[Listing]) -> int:
-    """How many there are."""
+def count_of(lists: Sequence[Listing]) -> int:
+    """How many places they make together."""
     return math.prod(len(listing.values) + listing.own for listing in lists)
 
 
-def enumerate_all(asker: Asker, lists: Sequence[Listing]) -> None:
+def enumerate_all(model: CountedModel, lists: Sequence[Listing]) -> None:
     """Try every combination."""
-    x = asker.ground.x
+    x = model.task.x
     everyone = np.arange(len(x))
 
-    def trials() -> Iterator[tuple[IntArray, FloatArray]]:
+    def trials() -> Iterator[Query]:
         for values in itertools.product(*([*listing.values, *([None] if listing.own else [])] for listing in lists)):
             places = x.copy()
             for listing, value in zip(lists, values, strict=True):
@@ -57,5 +58,5 @@ def enumerate_all(asker: Asker, lists: Sequence[Listing]) -> None:
                     places[:, listing.columns] = value
             yield everyone, places
 
-    for rows, places in bundles(trials()):
-        asker.ask(rows, places)
+    for rows, places in batches(trials()):
+        model.query(rows, places)

@@ -13,35 +13,35 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
-from tippingpoint.families.network.search.climbing import Summit, climb
-from tippingpoint.families.network.search.crossing import Errors, approach, land
 from tippingpoint.families.network.search.cuts import Cut, suggest
+from tippingpoint.families.network.search.errors import Errors, approach, land
 from tippingpoint.families.network.search.scores import Outputs, Scores, cost
+from tippingpoint.families.network.search.summits import Summit, climb
 from tippingpoint.losses import Loss
 from tippingpoint.progress import Tick
 
 RATIO = 4.0
 """From one price of the ladder to the next."""
 
-RUNGS, HIGHEST = 4, 32.0
+RUNGS, HIGHEST_RUNG = 4, 32.0
 """How many there are, and the highest, in units of the price at which a typical sample moves its score by one half."""
 
-FIRST = 4
+FIRST_ITERATIONS = 4
 """Iterations from a start that is not known to be any good; most have settled by then, and the others are taken up again."""
 
-CROSSING = 12
+CROSSING_ITERATIONS = 12
 """The same for nearest errors, which nothing takes up again."""
 
-WARM, WARMER = 5, 3
+WARM_ITERATIONS, WARMER_ITERATIONS = 5, 3
 """Iterations from the best that is known at a neighbouring price, and from there at one nearly the same."""
 
-REFERENCES = 250
+MAX_REFERENCES = 250
 """Samples of a label whose destinations are offered to the others."""
 
-HOPE = 0.5
+MIN_PROMISE = 0.5
 """Part of what is known that another's destination must be worth, as it stands, to begin from it."""
 
-CHUNK = 2**22
+MAX_DISTANCES = 2**22
 """Distances held at once."""
 
 
@@ -54,28 +54,28 @@ class Explorer:
         The module.
     loss
         What it is judged by.
-    kin
+    labels
         The label of every sample: those of the same lose the same at the same place, so they can learn from each other. None
         where nobody can.
     seed
         Of the random starts.
     restarts
         How many of them there are at every price.
-    rivals
-        Further scores, towards whose zeros searches begin too.
+    leads
+        Further scores, such as the lead of every class, towards whose zeros searches begin too.
     """
 
     def __init__(
-        self, scores: Scores, loss: Loss, kin: IntArray | None, seed: int, restarts: int, rivals: Sequence[Outputs] = ()
+        self, scores: Scores, loss: Loss, labels: IntArray | None, seed: int, restarts: int, leads: Sequence[Outputs] = ()
     ) -> None:
         self.scores = scores
         self.loss = loss
-        self._kin = kin
+        self._labels = labels
         self._seed = seed
         self._restarts = restarts
-        self._rivals = [scores.by(rival) for rival in rivals]
+        self._leads = [scores.by(lead) for lead in leads]
         self._all = np.arange(scores.samples)
-        self.now, slope = scores.linearised(self._all, scores.none(self._all))
+        self.now, slope = scores.linearised(self._all, scores.staying(self._all))
         """Every sample's score where it is."""
         steep = cost(slope)
         typical = float(np.median(steep[steep > 0.0])) if (steep > 0.0).any() else 1.0
@@ -83,39 +83,39 @@ class Explorer:
 
     def ladder(self) -> list[float]:
         """Prices that a profile is made of, from the highest down."""
-        return [HIGHEST * self._unit / RATIO**k for k in range(RUNGS)]
+        return [HIGHEST_RUNG * self._unit / RATIO**k for k in range(RUNGS)]
 
     def scale(self, summit: Summit, warm: FloatArray | None) -> None:
         """From where samples went at the price before (at the first, from here), from where others went, and at random."""
-        self._climb(summit, self._all, self.scores.none(self._all) if warm is None else warm, FIRST)
-        for rival in self._rivals if warm is None else ():
-            self._climb(summit, self._all, self._towards(rival, self._all, summit.price), FIRST)
+        self._climb(summit, self._all, self.scores.staying(self._all) if warm is None else warm, FIRST_ITERATIONS)
+        for lead in self._leads if warm is None else ():
+            self._climb(summit, self._all, self._towards(lead, self._all, summit.price), FIRST_ITERATIONS)
         for k in range(self._restarts):
-            self._climb(summit, self._all, self._around(summit.steps, k), FIRST)
+            self._climb(summit, self._all, self._around(summit.steps, k), FIRST_ITERATIONS)
         self._share(summit)
 
     def again(self, summit: Summit, steps: FloatArray, *, near: bool) -> None:
         """From steps that are known to be good at a neighbouring price, or at one nearly the same."""
-        self._climb(summit, self._all, steps, WARMER if near else WARM)
+        self._climb(summit, self._all, steps, WARMER_ITERATIONS if near else WARM_ITERATIONS)
 
     def seek(self, errors: Errors, tick: Tick) -> None:
         """The nearest errors of samples that are right."""
         where = np.arange(len(errors.rows))
         for k, begin in enumerate(self._starts(errors)):
             steps = self.scores.kept(errors.rows, begin)
-            land(self.scores, errors, where, approach(self.scores, errors, where, steps, CROSSING))
+            land(self.scores, errors, where, approach(self.scores, errors, where, steps, CROSSING_ITERATIONS))
             tick(k + 1)
 
     @property
     def searches(self) -> int:
         """How many starts `seek` makes."""
-        return 3 + len(self._rivals) + self._restarts
+        return 3 + len(self._leads) + self._restarts
 
     def _starts(self, errors: Errors) -> Iterator[FloatArray]:
-        """Where they are; towards every rival; the nearest errors of others, once and again; beside the nearest known."""
-        yield self.scores.none(errors.rows)
-        for rival in self._rivals:
-            yield self._towards(rival, errors.rows, math.inf)
+        """Where they are; towards every class; the nearest errors of others, once and again; beside the nearest known."""
+        yield self.scores.staying(errors.rows)
+        for lead in self._leads:
+            yield self._towards(lead, errors.rows, math.inf)
         for nearest in range(2):
             yield self._nearest(errors, nearest)
         for k in range(self._restarts):
@@ -124,7 +124,7 @@ class Explorer:
 
     def _nearest(self, errors: Errors, rank: int) -> FloatArray:
         """The steps to a near place where another sample of the same label errs."""
-        if self._kin is None:
+        if self._labels is None:
             return errors.steps + self._random(np.ones(len(errors.rows)), self._restarts + rank)
         begin = errors.steps.copy()
         for mine in self._groups(errors.rows):
@@ -147,16 +147,16 @@ class Explorer:
                 chosen = self._best(mine, offered, summit.steps[offered], prizes, 0)
                 begin[mine] = self._to(mine, offered[chosen], summit.steps[offered][chosen])
                 promised[mine] = prizes[chosen] - summit.price * base[mine] - cost(begin[mine])
-        rows = np.flatnonzero((cost(begin - summit.steps) > 0.0) & (promised > HOPE * summit.gain))
+        rows = np.flatnonzero((cost(begin - summit.steps) > 0.0) & (promised > MIN_PROMISE * summit.gain))
         if len(rows):
-            self._climb(summit, rows, self.scores.kept(rows, begin[rows]), FIRST)
+            self._climb(summit, rows, self.scores.kept(rows, begin[rows]), FIRST_ITERATIONS)
 
     def _best(self, rows: IntArray, others: IntArray, steps: FloatArray, prizes: FloatArray, rank: int) -> IntArray:
         """For every row, who of the others has been where it would pay most to be: `prize - distance²`."""
         here, there = self.scores.places(rows), self.scores.places(others) + steps
         found = np.empty(len(rows), dtype=np.intp)
         square = cost(there)
-        for part in blocks(len(rows), CHUNK // len(others)):
+        for part in blocks(len(rows), MAX_DISTANCES // len(others)):
             worth = prizes - square + 2.0 * (here[part] @ there.T)  # but for what is the same for all others
             if rank:
                 found[part] = np.argpartition(-worth, min(rank, len(others) - 1), axis=1)[:, min(rank, len(others) - 1)]
@@ -169,19 +169,19 @@ class Explorer:
 
     def _groups(self, rows: IntArray) -> Iterator[IntArray]:
         """Positions among `rows` of those that belong together; nothing where nobody does."""
-        group = rows[:0] if self._kin is None else self._kin[rows]
+        group = rows[:0] if self._labels is None else self._labels[rows]
         for one in np.unique(group):
             yield np.flatnonzero(group == one)
 
     def _some(self, places: IntArray) -> IntArray:
-        if len(places) <= REFERENCES:
+        if len(places) <= MAX_REFERENCES:
             return places
-        return places[np.linspace(0, len(places) - 1, REFERENCES).astype(np.intp)]
+        return places[np.linspace(0, len(places) - 1, MAX_REFERENCES).astype(np.intp)]
 
-    def _towards(self, rival: Scores, rows: IntArray, price: float) -> FloatArray:
+    def _towards(self, lead: Scores, rows: IntArray, price: float) -> FloatArray:
         """The best responses of another score, as it is where the samples are."""
-        cut, _ = Cut.at(rival, rows, rival.none(rows))
-        return suggest(price, cut, self.loss, rival.room(rows) if rival.bounded else None).steps
+        cut, _ = Cut.at(lead, rows, lead.staying(rows))
+        return suggest(price, cut, self.loss, lead.room(rows) if lead.bounded else None).steps
 
     def _around(self, steps: FloatArray, k: int) -> FloatArray:
         """Somewhere around where samples are, as far away as they go now, and no nearer than most of them do."""

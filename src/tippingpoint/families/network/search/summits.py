@@ -16,7 +16,7 @@ from tippingpoint.families.network.search.cuts import Cut, mixing_share, suggest
 from tippingpoint.families.network.search.scores import Scores, cost
 from tippingpoint.losses import Loss
 
-SETTLED = 1e-7
+SETTLED_MOVE = 1e-7
 """Squared length of a move, relative to that of the step, below which a search has settled: the value changes by no more."""
 
 
@@ -38,7 +38,7 @@ class Summit:
     gain: FloatArray
 
     @classmethod
-    def foot(cls, price: float, scores: Scores) -> Summit:
+    def staying(cls, price: float, scores: Scores) -> Summit:
         """Nobody moves."""
         n = scores.samples
         return cls(price, np.zeros((n, len(scores.moves))), np.zeros(n), np.zeros(n))
@@ -74,7 +74,7 @@ def climb(
         bends_down = value < cut.value(steps)
         share = np.where(bends_down, mixing_share(cut, fresh, suggestion.multiplier), 1.0)
         cut = cut.mixed(fresh, share)
-        moving = np.flatnonzero(cost(steps - previous) > SETTLED * cost(steps))
+        moving = np.flatnonzero(cost(steps - previous) > SETTLED_MOVE * cost(steps))
         if not len(moving):
             break
         rows, previous, cut = rows[moving], steps[moving], cut.take(moving)

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray, blocks
 from tippingpoint.errors import InputError
+from tippingpoint.families.network.options import EFFORTS
 from tippingpoint.families.network.proofs.layers import SLACK, Network, Shape, lengths, network_of, traced
 from tippingpoint.space.domain import Domain
 
@@ -32,14 +33,11 @@ ROUNDING = 1e-12
 RADII, RATIO = 10, 1.6
 """Balls around a sample, and from one radius to the next: a hundredfold in all; few samples need as many."""
 
-FEW = 0.05
+FLIPPING_SHARE = 0.05
 """Part of the gates, each counted alone, that could flip within the first ball that is not linear."""
 
-CHUNK = 2**20
+MAX_NUMBERS = 2**20
 """Numbers in the largest array, 8 MB."""
-
-THOROUGH, BRIEF = 4e12, 2e10
-"""Multiplications for all balls: a minute or two, and about a second. A larger network gets fewer balls for them."""
 
 Lines = tuple[Tensor, Tensor, Tensor]
 """Slopes and intercepts of lines around a gate, or of a shell."""
@@ -74,14 +72,14 @@ def shells(
     domain: Domain,
     functionals: FloatArray,
     constants: FloatArray,
-    work: float = THOROUGH,
+    work: float = EFFORTS["tight"],
 ) -> tuple[Shell, ...] | None:
     """Shells around every row of `x`, from distance 0 to infinity; None where the module is not certified.
 
     Sample i takes a step `s`: feature j moves by `s_j/√price_j`, features of infinite price stay. Whatever the step, where
     `inner_i ≤ ‖s‖ ≤ outer_i`, `functionals[i, q]·output + constants[i, q] ≤ offset[i, q] + slope[i, q]·‖s‖`. Bounds on
-    features are not used. The more `work` (multiplications), the tighter. The output is that of the weights as they are, in
-    double precision; the module is left alone.
+    features are not used. The more `work` (multiplications for all balls; a larger network gets fewer balls for them), the
+    tighter. The output is that of the weights as they are, in double precision; the module is left alone.
     """
     if reason(module, shape) is not None:
         return None
@@ -89,7 +87,7 @@ def shells(
     network = network_of(layers, shape, domain)
     balls = min(network.affordable(n, m, work), RADII + 1)
     inner, offset, slope = np.zeros((n, balls + 1)), np.empty((n, m, balls + 1)), np.empty((n, m, balls + 1))
-    for part in blocks(n, CHUNK // (network.widest * max(2 * network.widest if balls else 1, m))):
+    for part in blocks(n, MAX_NUMBERS // (network.widest * max(2 * network.widest if balls else 1, m))):
         inputs = torch.tensor(x[part], dtype=torch.float64)
         rows, shifts = (torch.tensor(given[part], dtype=torch.float64) for given in (functionals, constants))
         output = nn.Sequential(*layers)(inputs.clone().reshape(-1, *shape)).reshape(len(inputs), -1)
@@ -116,7 +114,7 @@ class _Around:
             return
         flips, slope = self._linear()
         first = torch.nan_to_num(flips.amin(1), posinf=1.0) * (1.0 - SLACK)  # any radius will do where nothing ever flips
-        radius = torch.maximum(torch.nan_to_num(flips.quantile(FEW, dim=1), posinf=0.0), RATIO * first)
+        radius = torch.maximum(torch.nan_to_num(flips.quantile(FLIPPING_SHARE, dim=1), posinf=0.0), RATIO * first)
         radius = torch.where(radius > 0.0, radius, 1.0)
         yield start, self._value + self._rounding, slope
         start, offset = first, self._value + self._rounding + (slope - self._steepest).clamp(max=0.0) * first[:, None]

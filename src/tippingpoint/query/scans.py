@@ -13,63 +13,64 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
-from tippingpoint.query.asking import EACH, PART, TURN, Ground, Question, Talk, ask_each
 from tippingpoint.query.axes import Beside, Choice, Line
+from tippingpoint.query.counted import Task
+from tippingpoint.query.turns import Query, Search, query_each, rows_of_turn
 
 HALVINGS = 8
 """Bisections between a sample and an error of its own."""
 
-RUNGS, LEAST, MOST = 24, 0.01, 12.0
+RUNGS, NEAREST_RUNG, FARTHEST_RUNG = 24, 0.01, 12.0
 """Places on either side of a sample along a line, the nearest and the farthest of them in spreads of the feature."""
 
 LEVELS = 8
 """Quantiles of the data that are tried along a line."""
 
-CROSSED, SMOOTH = 2000, 500
+MAX_PLACES_CROSSING, MAX_PLACES_SMOOTH = 2000, 500
 """Places beside the known changes of a model up to which each is tried; for losses that rise smoothly none can be left out."""
 
-HELD = 2**22
+MAX_NUMBERS = 2**22
 """Numbers held at once."""
 
 Radius = Callable[[], FloatArray]
 """The cost of every sample from which on places cannot matter."""
 
 
-def places_known(ground: Ground, feature: Line | Choice) -> int | None:
+def places_known(task: Task, feature: Line | Choice) -> int | None:
     """How many places a scan of this feature tries, where that makes it exact; None where it cannot be."""
     if feature.menu is not None:
         return len(feature.menu.values)
     if isinstance(feature, Choice) or feature.beside is None:
         return None
     places = len(feature.beside.above)
-    return places if places <= (CROSSED if ground.loss.needs_crossing else SMOOTH) else None
+    return places if places <= (MAX_PLACES_CROSSING if task.loss.needs_crossing else MAX_PLACES_SMOOTH) else None
 
 
-def scan(ground: Ground, feature: Line | Choice, radius: Radius, *, endless: bool) -> Talk:
+def scan(task: Task, feature: Line | Choice, radius: Radius, *, endless: bool) -> Search:
     """All there is along one feature; endless: along a line whose places cannot be counted ever finer."""
-    known = places_known(ground, feature)
+    known = places_known(task, feature)
     for fineness in itertools.count() if endless and known is None else (0,):
         width = known or 2 ** (fineness + 1) * (RUNGS + LEVELS)
-        for part in blocks(len(ground.rows), max(HELD // width, 1)):
-            rows = ground.rows[part]
+        for part in blocks(len(task.rows), max(MAX_NUMBERS // width, 1)):
+            rows = task.rows[part]
             if isinstance(feature, Line) and known is None:
-                yield from _between(ground, feature, rows, 2**fineness, radius)
+                yield from _between(task, feature, rows, 2**fineness, radius)
             elif isinstance(feature, Line) and feature.beside is not None:
-                at = _beside(feature, feature.beside, ground.x[rows])
-                yield from _outwards(ground, feature, rows, at, _cost(feature, ground.x[rows], at), radius)
+                at = _beside(feature, feature.beside, task.x[rows])
+                yield from _outwards(task, feature, rows, at, _cost(feature, task.x[rows], at), radius)
             elif feature.menu is not None:
-                cost = feature.menu.cost[feature.menu.options(ground.x[rows])]
+                cost = feature.menu.cost[feature.menu.options(task.x[rows])]
                 order = np.argsort(cost, axis=1, kind="stable")
-                yield from _outwards(ground, feature, rows, order, np.take_along_axis(cost, order, axis=1), radius)
+                yield from _outwards(task, feature, rows, order, np.take_along_axis(cost, order, axis=1), radius)
 
 
-def _between(ground: Ground, line: Line, rows: IntArray, fineness: int, radius: Radius) -> Talk:
+def _between(task: Task, line: Line, rows: IntArray, fineness: int, radius: Radius) -> Search:
     """Places on a ladder, then halvings between the nearest error and the last place before it that is right."""
-    at = _ladder(line, ground.x, rows, fineness)
+    at = _ladder(line, task.x, rows, fineness)
     # The first place beyond the radius matters too: there may be an error between it and the place before.
-    answers = yield from _outwards(ground, line, rows, at, _cost_before(line, ground.x[rows], at), radius)
-    if ground.loss.needs_crossing:
-        yield from _halved(ground, line, rows, at, answers, radius)
+    replies = yield from _outwards(task, line, rows, at, _cost_before(line, task.x[rows], at), radius)
+    if task.loss.needs_crossing:
+        yield from _halved(task, line, rows, at, replies, radius)
 
 
 def _beside(line: Line, beside: Beside, x: FloatArray) -> FloatArray:
@@ -87,7 +88,7 @@ def _beside(line: Line, beside: Beside, x: FloatArray) -> FloatArray:
 def _ladder(line: Line, x: FloatArray, rows: IntArray, fineness: int) -> FloatArray:
     """`(n, S)` positions on both sides of these rows and at levels of the data, the nearest first; NaN for no place."""
     home, held = line.positions(x[rows]), line.positions(x)
-    reach = line.spread * np.geomspace(LEAST, MOST, RUNGS * fineness)
+    reach = line.spread * np.geomspace(NEAREST_RUNG, FARTHEST_RUNG, RUNGS * fineness)
     known = held[~np.isnan(held)]
     levels = np.quantile(known, np.linspace(0.0, 1.0, LEVELS * fineness)) if len(known) else np.zeros(0)
     wishes = [home + side * each for each in reach for side in (1.0, -1.0)] + [np.full(len(rows), each) for each in levels]
@@ -114,26 +115,26 @@ def _cost_before(line: Line, x: FloatArray, at: FloatArray) -> FloatArray:
 
 
 def _outwards(
-    ground: Ground, feature: Line | Choice, rows: IntArray, at: FloatArray | IntArray, gate: FloatArray, radius: Radius
-) -> Generator[Question, FloatArray, FloatArray]:
+    task: Task, feature: Line | Choice, rows: IntArray, at: FloatArray | IntArray, gate: FloatArray, radius: Radius
+) -> Generator[Query, FloatArray, FloatArray]:
     """Answers at `(n, S)` positions, tried from the first to the last; NaN where the gate is not within the radius."""
-    answers, gate, start, asked = np.full(at.shape, np.nan), np.where(np.isnan(gate), np.inf, gate), 0, 0
+    replies, gate, start, tried = np.full(at.shape, np.nan), np.where(np.isnan(gate), np.inf, gate), 0, 0
     while start < at.shape[1] and (gate[:, start:].min(axis=1) < radius()[rows]).any():
         trials, bound, count = list[tuple[int, IntArray]](), radius()[rows], 0
-        while start < at.shape[1] and count < max(TURN, EACH * len(rows), asked // PART):
+        while start < at.shape[1] and count < rows_of_turn(len(rows), tried):
             here = np.flatnonzero(gate[:, start] < bound)
             trials.append((start, here))
             count, start = count + len(here), start + 1
-        asked += count
-        told = yield from ask_each((rows[here], _placed(ground, feature, rows[here], at[here, k])) for k, here in trials)
-        for (k, here), answer in zip(trials, told, strict=True):
-            answers[here, k] = answer
-    return answers
+        tried += count
+        found = yield from query_each((rows[here], _placed(task, feature, rows[here], at[here, k])) for k, here in trials)
+        for (k, here), reply in zip(trials, found, strict=True):
+            replies[here, k] = reply
+    return replies
 
 
-def _placed(ground: Ground, feature: Line | Choice, rows: IntArray, where: FloatArray | IntArray) -> FloatArray:
+def _placed(task: Task, feature: Line | Choice, rows: IntArray, where: FloatArray | IntArray) -> FloatArray:
     """The rows as they are but for one feature: a line at positions, anything else at options of its menu."""
-    places = ground.x[rows]
+    places = task.x[rows]
     if isinstance(feature, Line) and feature.menu is None:
         feature.put(places, where.astype(float))
     elif feature.menu is not None:
@@ -141,20 +142,20 @@ def _placed(ground: Ground, feature: Line | Choice, rows: IntArray, where: Float
     return places
 
 
-def _halved(ground: Ground, line: Line, rows: IntArray, at: FloatArray, answers: FloatArray, radius: Radius) -> Talk:
+def _halved(task: Task, line: Line, rows: IntArray, at: FloatArray, replies: FloatArray, radius: Radius) -> Search:
     """Between the nearest error along a line and the last place before it that is right."""
-    home = line.positions(ground.x[rows])
+    home = line.positions(task.x[rows])
     everyone, apart = np.arange(len(rows)), np.abs(at - home[:, None])
-    nearest = np.where(answers >= 0.0, apart, np.inf).argmin(axis=1)
-    high = np.where(answers[everyone, nearest] >= 0.0, apart[everyone, nearest], np.inf)
+    nearest = np.where(replies >= 0.0, apart, np.inf).argmin(axis=1)
+    high = np.where(replies[everyone, nearest] >= 0.0, apart[everyone, nearest], np.inf)
     side = np.sign(at - home[:, None])
-    before = (answers < 0.0) & (side == side[everyone, nearest][:, None]) & (apart < high[:, None])
+    before = (replies < 0.0) & (side == side[everyone, nearest][:, None]) & (apart < high[:, None])
     low = np.where(before, apart, 0.0).max(axis=1)
     for _ in range(HALVINGS):
         found = np.flatnonzero(np.isfinite(high) & (line.price * np.square(low) < radius()[rows]))
         if not len(found):
             return
         middle = 0.5 * (low[found] + high[found])
-        position = line.snapped(ground.x[rows[found]], home[found] + side[found, nearest[found]] * middle)
-        wrong = (yield rows[found], _placed(ground, line, rows[found], position)) >= 0.0
+        position = line.snapped(task.x[rows[found]], home[found] + side[found, nearest[found]] * middle)
+        wrong = (yield rows[found], _placed(task, line, rows[found], position)) >= 0.0
         low[found], high[found] = np.where(wrong, low[found], middle), np.where(wrong, middle, high[found])

@@ -13,41 +13,42 @@ from dataclasses import dataclass
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
-from tippingpoint.query.asking import Ground, Question, Talk, ask_each
-from tippingpoint.query.atoms import Atoms
+from tippingpoint.core.atoms import Atoms
 from tippingpoint.query.axes import Beside, Choice, Line
+from tippingpoint.query.counted import Task
+from tippingpoint.query.turns import Query, Search, query_each
 
-SIDE = 8
+PLACES_A_SIDE = 8
 """Places of a line on either side that are scanned; all there are within reach, where there are fewer."""
 
 Parts = FloatArray
 """How far out they are, of all that is within reach."""
 
-SWITCHES = 16
+MAX_SWITCHES = 16
 """Options of a choice that are scanned, the cheapest first."""
 
-KEPT = 8
+OPTIONS_A_FEATURE = 8
 """Places of a feature that are combined with those of others: those that no cheaper one beats first, then the cheapest.
 More of them where there are few features."""
 
-WIDTH = 64
+MAX_OPTIONS = 64
 """Places of all features that are combined, the most effective for their cost first."""
 
-FAR = 4.0
+REACH_IN_SPREADS = 4.0
 """How far a line is scanned, in spreads, for samples of which no error is known."""
 
-DOUBT, SURPRISE = 0.3, 0.5
+SUM_ERROR, INTERACTION = 0.3, 0.5
 """How far a sum of changes may be off, relative to the changes; and to what an error takes, since two features together may do
 what neither does alone."""
 
-TRIED, SHARED, AT_ONCE = 24, 192, 8
+MIN_TRIALS, SHARED_TRIALS, TRIALS_AT_ONCE = 24, 192, 8
 """Pairs that are tried, and triples: so many, or more where few features share this number; and how many of them before what
 was found is looked at."""
 
-SEEDS = 12
+MAX_SEEDS = 12
 """Pairs to which a third feature is added."""
 
-HELD = 2**21
+MAX_NUMBERS = 2**21
 """Numbers held at once."""
 
 
@@ -69,7 +70,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Pool:
+class Candidates:
     """Places of all features that may be combined, `(n, W)` of each: what they add to the cost and to the score.
 
     `feature` and `which` say of which feature they are, and the how-many-th of its options; the cost of none is infinite.
@@ -88,43 +89,43 @@ class Pool:
         )
 
 
-def combine(ground: Ground, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray, parts: Parts) -> Talk:
+def combine(task: Task, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray, parts: Parts) -> Search:
     """Combinations around the samples, then exchanges around the nearest errors that are known."""
     if len(features) < 2:
         return
-    yield from _around(ground, features, atoms, rows, ground.x[rows], parts)
+    yield from _around(task, features, atoms, rows, task.x[rows], parts)
     found = atoms.cheapest()[0][rows]
     moved = np.flatnonzero(np.isfinite(_radius(atoms)[rows]))
-    yield from _around(ground, features, atoms, rows[moved], found[moved], parts)
+    yield from _around(task, features, atoms, rows[moved], found[moved], parts)
 
 
 def even() -> Parts:
     """Parts that are spread evenly."""
-    return np.linspace(0.0, 1.0, SIDE)
+    return np.linspace(0.0, 1.0, PLACES_A_SIDE)
 
 
 def drawn(generator: np.random.Generator) -> Parts:
     """Parts that are drawn at random, the near ones more often; the nearest of all is one."""
-    return np.append(0.0, np.sort(np.square(generator.random(SIDE - 1))))
+    return np.append(0.0, np.sort(np.square(generator.random(PLACES_A_SIDE - 1))))
 
 
 def _around(
-    ground: Ground, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray, base: FloatArray, parts: Parts
-) -> Talk:
+    task: Task, features: Sequence[Line | Choice], atoms: Atoms, rows: IntArray, base: FloatArray, parts: Parts
+) -> Search:
     """Up to three features moved at once from these places."""
     if not len(rows):
         return
-    home, bound = ground.x[rows], _radius(atoms)[rows]
+    home, bound = task.x[rows], _radius(atoms)[rows]
     options = [_options(feature, home, bound, parts) for feature in features]
     value = yield rows, base
-    spent = ground.domain.distance(home, base)
+    spent = task.domain.distance(home, base)
     near = [each.cost < bound[:, None] for each in options]
     trials = [(each, k, np.flatnonzero(near[f][:, k])) for f, each in enumerate(options) for k in range(each.at.shape[1])]
-    answers = yield from ask_each((rows[here], _moved(base, each, here, np.full(len(here), k))) for each, k, here in trials)
+    replies = yield from query_each((rows[here], _moved(base, each, here, np.full(len(here), k))) for each, k, here in trials)
     scores = {id(each): np.full(each.at.shape, np.nan) for each in options}
-    for (each, k, here), answer in zip(trials, answers, strict=True):
-        scores[id(each)][here, k] = answer
-    pool = _pool(
+    for (each, k, here), reply in zip(trials, replies, strict=True):
+        scores[id(each)][here, k] = reply
+    candidates = _candidates(
         options, [_cost_now(each.feature, home, base) for each in options], [scores[id(each)] for each in options], value
     )
     bound = _radius(atoms)[rows]
@@ -132,27 +133,27 @@ def _around(
     reward = np.where(np.isfinite(bound), bound, 2.0 * known.max(initial=1.0)) - spent
     picked = np.concatenate(
         [
-            _picked(pool, part, value, reward, max(TRIED, SHARED // len(features)))
-            for part in blocks(len(rows), max(HELD // WIDTH**2, 1))
+            _picked(candidates, part, value, reward, max(MIN_TRIALS, SHARED_TRIALS // len(features)))
+            for part in blocks(len(rows), max(MAX_NUMBERS // MAX_OPTIONS**2, 1))
         ],
         axis=0,
     )
-    dearer = pool.sums(np.where(np.isfinite(pool.dearer), pool.dearer, 0.0), picked)
-    for start in range(0, picked.shape[1], AT_ONCE):
+    dearer = candidates.sums(np.where(np.isfinite(candidates.dearer), candidates.dearer, 0.0), picked)
+    for start in range(0, picked.shape[1], TRIALS_AT_ONCE):
         bound = _radius(atoms)[rows]
-        trials_now = list[Question]()
-        for k in range(start, min(start + AT_ONCE, picked.shape[1])):
+        trials_now = list[Query]()
+        for k in range(start, min(start + TRIALS_AT_ONCE, picked.shape[1])):
             here = np.flatnonzero((picked[:, k] >= 0).any(axis=1) & (spent + dearer[:, k] < bound))
             places = base[here]
             for slot in range(picked.shape[2]):
                 for f, each in enumerate(options):
                     chosen = picked[here, k, slot]
-                    some = np.flatnonzero((chosen >= 0) & (pool.feature[here, chosen] == f))
+                    some = np.flatnonzero((chosen >= 0) & (candidates.feature[here, chosen] == f))
                     part = places[some]
-                    each.put(part, here[some], pool.which[here[some], chosen[some]])
+                    each.put(part, here[some], candidates.which[here[some], chosen[some]])
                     places[some] = part
             trials_now.append((rows[here], places))
-        yield from ask_each(trials_now)
+        yield from query_each(trials_now)
 
 
 def _moved(base: FloatArray, options: Options, here: IntArray, which: IntArray) -> FloatArray:
@@ -172,14 +173,14 @@ def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray, parts:
     """Places of a feature that cost less than the bound; staying at home is one of them."""
     if isinstance(feature, Choice):
         cost = feature.menu.cost[feature.menu.options(home)]
-        order = np.argsort(cost, axis=1, kind="stable")[:, : SWITCHES + 1]
+        order = np.argsort(cost, axis=1, kind="stable")[:, : MAX_SWITCHES + 1]
         return Options(feature, order.astype(float), np.take_along_axis(cost, order, axis=1))
     here = feature.positions(home)
-    reach = np.where(np.isfinite(bound), np.sqrt(bound / feature.price), FAR * feature.spread)
+    reach = np.where(np.isfinite(bound), np.sqrt(bound / feature.price), REACH_IN_SPREADS * feature.spread)
     if feature.beside is not None:
         wishes = _between(feature.beside, here, reach, parts)
     else:
-        wishes = [here + side * reach * (part + 1.0 / SIDE) for part in parts for side in (1.0, -1.0)]
+        wishes = [here + side * reach * (part + 1.0 / PLACES_A_SIDE) for part in parts for side in (1.0, -1.0)]
     at = np.column_stack([here, *(feature.snapped(home, np.where(np.isnan(here), here, wish)) for wish in wishes)])
     order = np.argsort(np.abs(at - here[:, None]), axis=1, kind="stable")
     at = np.take_along_axis(at, order, axis=1)
@@ -213,7 +214,9 @@ def _cost_now(feature: Line | Choice, home: FloatArray, base: FloatArray) -> Flo
     return np.asarray(feature.menu.cost[feature.menu.options(home), feature.menu.options(base)])
 
 
-def _pool(options: Sequence[Options], now: Sequence[FloatArray], scores: Sequence[FloatArray], value: FloatArray) -> Pool:
+def _candidates(
+    options: Sequence[Options], now: Sequence[FloatArray], scores: Sequence[FloatArray], value: FloatArray
+) -> Candidates:
     """Of the options of every feature those that are combined."""
     parts = list[tuple[IntArray, IntArray, FloatArray, FloatArray]]()
     for f, (each, cost, score) in enumerate(zip(options, now, scores, strict=True)):
@@ -226,7 +229,7 @@ def _pool(options: Sequence[Options], now: Sequence[FloatArray], scores: Sequenc
         beaten = np.column_stack((np.zeros(len(gain), dtype=bool), gain[:, 1:] <= best[:, :-1]))
         rank = np.where(np.isfinite(dearer), beaten, 2)
         chosen = np.argsort(rank, axis=1, kind="stable")[
-            :, : max(KEPT, WIDTH // len(options))
+            :, : max(OPTIONS_A_FEATURE, MAX_OPTIONS // len(options))
         ]  # those that no cheaper one beats, then the cheapest
         gone = np.take_along_axis(rank, chosen, axis=1) == 2
         parts.append(
@@ -238,28 +241,28 @@ def _pool(options: Sequence[Options], now: Sequence[FloatArray], scores: Sequenc
             )
         )
     feature, which, dearer, gain = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
-    if feature.shape[1] > WIDTH:
+    if feature.shape[1] > MAX_OPTIONS:
         rate = np.where(np.isfinite(dearer), np.square(gain) / np.maximum(np.abs(dearer), np.finfo(float).tiny), -1.0)
-        best = np.argpartition(-rate, WIDTH - 1, axis=1)[:, :WIDTH]
+        best = np.argpartition(-rate, MAX_OPTIONS - 1, axis=1)[:, :MAX_OPTIONS]
         feature, which, dearer, gain = (np.take_along_axis(each, best, axis=1) for each in (feature, which, dearer, gain))
-    return Pool(feature, which, dearer, gain)
+    return Candidates(feature, which, dearer, gain)
 
 
-def _picked(pool: Pool, part: slice, value: FloatArray, reward: FloatArray, most: int) -> IntArray:
+def _picked(candidates: Candidates, part: slice, value: FloatArray, reward: FloatArray, most: int) -> IntArray:
     """`(n, M, 3)`: the most promising pairs and triples of places, -1 for none; the most promising first."""
-    feature, dearer, gain = pool.feature[part], pool.dearer[part], pool.gain[part]
+    feature, dearer, gain = candidates.feature[part], candidates.dearer[part], candidates.gain[part]
     a, b = np.triu_indices(feature.shape[1], 1)
     apart = feature[:, a] != feature[:, b]
     cost = np.where(apart, dearer[:, a] + dearer[:, b], np.inf)
     push, doubt = gain[:, a] + gain[:, b], np.abs(gain[:, a]) + np.abs(gain[:, b])
-    doubt += SURPRISE * np.abs(value[part, None])
+    doubt += INTERACTION * np.abs(value[part, None])
     worth = _promise(value[part, None] + push, doubt, reward[part, None] - cost)
     pairs = _largest(worth, most)
     rows = np.arange(len(feature))[:, None]
     first = np.stack((a[pairs], b[pairs], np.full(pairs.shape, -1)), axis=2)
     first[~(worth[rows, pairs] > 0.0)] = -1
     # A third feature is added to pairs that may fall short, so they are chosen with twice the doubt.
-    seeds = _largest(_promise(value[part, None] + push, 2.0 * doubt, reward[part, None] - cost), SEEDS)
+    seeds = _largest(_promise(value[part, None] + push, 2.0 * doubt, reward[part, None] - cost), MAX_SEEDS)
     sa, sb = a[seeds], b[seeds]
     third = (feature[:, None, :] != feature[rows, sa][:, :, None]) & (feature[:, None, :] != feature[rows, sb][:, :, None])
     cost3 = np.where(third, cost[rows, seeds][:, :, None] + dearer[:, None, :], np.inf)
@@ -278,7 +281,7 @@ def _picked(pool: Pool, part: slice, value: FloatArray, reward: FloatArray, most
 def _promise(score: FloatArray, doubt: FloatArray, saved: FloatArray) -> FloatArray:
     """What is saved, times how likely the score is that of an error."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        chance = 1.0 / (1.0 + np.exp(-score / (DOUBT * doubt)))
+        chance = 1.0 / (1.0 + np.exp(-score / (SUM_ERROR * doubt)))
         return np.where(saved > 0.0, saved * np.nan_to_num(chance), 0.0)
 
 

@@ -2,12 +2,12 @@
 
 What holds of it, for a model that answers the same every time:
 
-- More calls find nothing worse: what is asked within some calls is what is asked first within more (`asking.py`).
+- More calls find nothing worse: what is queried within some calls is what is queried first within more (`turns.py`).
 - All features together are never worse than one of them: their search makes the scan of every single feature, but for places
-  that cost no less than an error that it knows (`scanning.py`). Nor are they worse than a group of the space that lies within
+  that cost no less than an error that it knows (`scans.py`). Nor are they worse than a group of the space that lies within
   them: the search among its combinations is made as it would be for the group alone. Where no number of calls is given, that
   holds as it stands. Where one is given it holds for `d` features if they have `2d` times the calls of the one feature (that
-  is how `feature_stability` shares them), and those are several turns (`TURN` rows, or `EACH` a sample).
+  is how `feature_stability` shares them), and those are several turns (`TURN_ROWS`, or `TURN_ROWS_A_SAMPLE`).
 - Features that the model is known not to use change nothing. Of any other two sets, the larger one is searched for more, and
   may in principle find less.
 """
@@ -22,66 +22,59 @@ from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.atoms import Atoms
 from tippingpoint.core.oracle import INTERRUPTED, failed
 from tippingpoint.errors import ModelError
-from tippingpoint.losses import Loss
 from tippingpoint.progress import progress_bar
-from tippingpoint.query.asking import Asker, Ground, Scores, Speaker, converse
-from tippingpoint.query.atoms import Atoms, AtomsOracle, Floor, NoisyOracle
 from tippingpoint.query.axes import Beside, Choice, Line, axes
-from tippingpoint.query.confirming import CONFIRMED, confirm, losses_afresh
-from tippingpoint.query.counting import combinations, enumerate_all, listings
+from tippingpoint.query.confirmation import MAX_CONFIRMED, confirm, losses_afresh
+from tippingpoint.query.counted import CountedModel, Task
+from tippingpoint.query.enumeration import count_of, enumerate_all, listings
 from tippingpoint.query.noise import Noise
-from tippingpoint.query.scanning import places_known, scan
+from tippingpoint.query.oracle import AtomsOracle, Floor, NoisyOracle
+from tippingpoint.query.reading import ScoreReading
+from tippingpoint.query.scans import places_known, scan
 from tippingpoint.query.search import Searcher
+from tippingpoint.query.turns import RunningSearch, run_in_turns
 from tippingpoint.space.domain import Domain
 
-COUNTED = 2000
+MAX_ENUMERATED = 2000
 """Places a sample up to which, where no number is given, every one of them is tried."""
 
-SCANS, COMBINATIONS = 2.0, 1.0
+SCAN_WEIGHT, COMBINATION_WEIGHT = 2.0, 1.0
 """What single features get of the calls, and what combinations of them get, until one of the two is done."""
 
-GUESSED = 500
+EXPECTED_CALLS = 500
 """Calls a sample that a search is thought to take while a bar is shown, where no number is given."""
 
-AGAIN, AFRESH = 20, 5
-"""Of a number of calls that is given, this part is kept for asking again about what was found; of noisy answers the latter."""
+CONFIRMATION_PART, FRESH_PART = 20, 5
+"""Of a number of calls that is given, this part is kept to query again what was found; of noisy replies the latter."""
 
-EVERY = 2**62
+UNLIMITED = 2**62
 """As many places as there are, where no number of calls is given."""
 
 
 @dataclass(frozen=True)
-class Quest:
-    """A model that can only be asked, and how.
+class QueriedModel:
+    """A model of which nothing is known but its replies, and how it is searched.
 
     Attributes
     ----------
-    scores
-        `v` of samples at places.
+    reading
+        What its replies mean.
     x
         The samples.
-    loss
-        `f`, the loss of `v`.
-    graded
-        Whether `v` says how far an error is, or only whether there is one.
-    labels
-        The true class of every sample; None where there are no classes.
     reason
-        In words: why it can only be asked.
+        In words: why it can only be queried.
     noise
-        How many answers are averaged, and how far they are apart.
+        How many replies are averaged, and how far they are apart.
     seed, progress
         Of what is drawn, and whether to show a bar.
     """
 
-    scores: Scores
+    reading: ScoreReading
     x: FloatArray
-    loss: Loss
-    graded: bool
-    labels: IntArray | None
     reason: str
     noise: Noise = field(default_factory=Noise)
     seed: int = 0
@@ -90,7 +83,7 @@ class Quest:
     @cached_property
     def now(self) -> FloatArray:
         """`v` where the samples are."""
-        return self.scores(np.arange(len(self.x)), self.x)
+        return self.reading.scores(np.arange(len(self.x)), self.x)
 
     def oracle(
         self, domain: Domain, breaks: Mapping[int, Beside], floor: Floor | None = None, calls: int | None = None
@@ -110,72 +103,76 @@ class Quest:
         """
         samples, noise = len(self.x), self.noise
         given = None if calls is None else calls // noise.repeats
-        ground = Ground(self.x, domain, self.loss, self.now, self.graded)
+        task = self._task(domain)
         lists = listings(domain, breaks)
-        every = combinations(lists) if lists is not None else 0
+        every = count_of(lists) if lists is not None else 0
         all_of_them = (every + 1) * samples
         several = len(domain.features) > 1 or bool(domain.missing)  # along one feature a scan finds as much with less
-        counted = lists is not None and several and all_of_them <= (given or samples * COUNTED)
+        counted = lists is not None and several and all_of_them <= (given or samples * MAX_ENUMERATED)
         budget = None if given is None else given - self._reserve(given)
         exact, notes, fresh, halfway = False, tuple[str, ...](), None, None
-        with progress_bar("model calls", budget or samples * GUESSED, show=self.progress) as tick:
-            asker = Asker(self.scores, ground, all_of_them if counted else budget, tick)
+        with progress_bar("model calls", budget or samples * EXPECTED_CALLS, show=self.progress) as tick:
+            model = CountedModel(self.reading.scores, task, all_of_them if counted else budget, tick)
             try:
                 if counted and lists is not None:
-                    enumerate_all(asker, lists)
+                    enumerate_all(model, lists)
                     exact = True
                 else:
-                    exact = self._search(asker, breaks, endless=given is not None)
-                halfway = asker.halfway
-                spare = EVERY if given is None else given - asker.spent
+                    exact = self._search(model, breaks, endless=given is not None)
+                halfway = model.halfway
+                spare = UNLIMITED if given is None else given - model.spent
                 if noise.seen:
-                    fresh = losses_afresh(asker, spare, self.seed)
+                    fresh = losses_afresh(model, spare, self.seed)
                 elif noise.repeats == 1:
-                    confirm(asker, spare, self.seed)
+                    confirm(model, spare, self.seed)
             except KeyboardInterrupt:
                 exact, notes = False, (INTERRUPTED,)
             except ModelError as failure:
-                if not asker.answered:
+                if not model.answered:
                     raise
-                exact, notes = False, (failed(failure, asker.spent * noise.repeats),)
+                exact, notes = False, (failed(failure, model.spent * noise.repeats),)
         exact, interrupted = exact and not noise.seen, bool(notes)
-        how = f"each of {every:,} places tried for every sample" if exact else self._told(asker)
-        notes += (noise.told(),) if noise.repeats > 1 else ()
-        found = asker.atoms, asker.losses, domain, how
+        how = f"each of {every:,} places tried for every sample" if exact else self._effort(model)
+        notes += (noise.note(),) if noise.repeats > 1 else ()
+        found = model.atoms, model.losses, domain, how
         if fresh is not None:
             return NoisyOracle(fresh, *found, notes=notes, floor=floor, interrupted=interrupted)
         return AtomsOracle(*found, exact=exact, notes=notes, floor=floor, interrupted=interrupted, earlier=halfway)
 
-    def resting(self, domain: Domain, failure: ModelError) -> AtomsOracle:
-        """Nothing is found: the model failed at once, but not before other questions were answered."""
-        asker = Asker(self.scores, Ground(self.x, domain, self.loss, self.now, self.graded), len(self.x), lambda _: None)
-        notes = (failed(failure, asker.spent * self.noise.repeats),)
-        found = asker.atoms, asker.losses, domain, self._told(asker)
+    def staying(self, domain: Domain, failure: ModelError) -> AtomsOracle:
+        """Nobody moves: the model failed at once, but not before other questions were answered."""
+        model = CountedModel(self.reading.scores, self._task(domain), len(self.x), lambda _: None)
+        notes = (failed(failure, model.spent * self.noise.repeats),)
+        found = model.atoms, model.losses, domain, self._effort(model)
         return AtomsOracle(*found, exact=False, notes=notes, interrupted=True)
 
-    def _told(self, asker: Asker) -> str:
-        return f"searched with {asker.spent * self.noise.repeats:,} calls of the model ({self.reason})"
+    def _task(self, domain: Domain) -> Task:
+        return Task(self.x, domain, self.reading.loss, self.now, self.reading.graded)
 
-    def _search(self, asker: Asker, breaks: Mapping[int, Beside], *, endless: bool) -> bool:
+    def _effort(self, model: CountedModel) -> str:
+        """In words: how much was searched."""
+        return f"searched with {model.spent * self.noise.repeats:,} calls of the model ({self.reason})"
+
+    def _search(self, model: CountedModel, breaks: Mapping[int, Beside], *, endless: bool) -> bool:
         """Single features and combinations of them; whether every place that can matter was tried."""
-        ground, spread = asker.ground, _spread(self.x)
-        lines, choices = axes(ground.domain, spread, breaks)
+        task, spread = model.task, _spread(self.x)
+        lines, choices = axes(task.domain, spread, breaks)
         features: list[Line | Choice] = [*lines, *choices]
-        scans = [Speaker(scan(ground, feature, lambda: asker.nearest, endless=endless)) for feature in features]
-        together = list[Speaker]()
-        for names in _sets(ground.domain, [feature.name for feature in features]):
-            inner = replace(ground, domain=ground.domain.only(names))
+        scans = [RunningSearch(scan(task, feature, lambda: model.nearest, endless=endless)) for feature in features]
+        together = list[RunningSearch]()
+        for names in _sets(task.domain, [feature.name for feature in features]):
+            inner = replace(task, domain=task.domain.only(names))
             atoms = Atoms(self.x)
             seed = (self.seed, zlib.crc32("\n".join(names).encode()))
-            searcher = Searcher(inner, *axes(inner.domain, spread, breaks), atoms, self.labels, seed)
-            together.append(Speaker(searcher.run(endless=endless), atoms))
-        converse(asker, [(SCANS, scans), (COMBINATIONS, together)])
-        return not together and not asker.cut and all(places_known(ground, feature) is not None for feature in features)
+            searcher = Searcher(inner, *axes(inner.domain, spread, breaks), atoms, self.reading.labels, seed)
+            together.append(RunningSearch(searcher.run(endless=endless), atoms))
+        run_in_turns(model, [(SCAN_WEIGHT, scans), (COMBINATION_WEIGHT, together)])
+        return not together and not model.cut and all(places_known(task, feature) is not None for feature in features)
 
     def _reserve(self, given: int) -> int:
-        """Of the places that may be asked about, those that are kept for asking again."""
+        """Of the places that may be queried, those that are kept to be queried again."""
         free = given - len(self.x)
-        return free // AFRESH if self.noise.repeats > 1 else min(free // AGAIN, CONFIRMED)
+        return free // FRESH_PART if self.noise.repeats > 1 else min(free // CONFIRMATION_PART, MAX_CONFIRMED)
 
 
 def _sets(domain: Domain, used: Sequence[str]) -> list[tuple[str, ...]]:

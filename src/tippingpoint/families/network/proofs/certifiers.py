@@ -12,28 +12,33 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from torch import nn
 
 from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.core.atoms import Layers
+from tippingpoint.core.crossing import largest_gains
 from tippingpoint.core.dual import Solution, highest_floor
 from tippingpoint.core.oracle import Certificate
 from tippingpoint.core.problem import Problem
-from tippingpoint.families.network.proofs.certificates import Shell
+from tippingpoint.data.frames import Features
+from tippingpoint.families.network.outputs import OutputReading
 from tippingpoint.families.network.proofs.gates import Bounds, GateSearch
-from tippingpoint.families.network.search.oracle import Certifier, PathOracle
-from tippingpoint.families.network.search.pool import Pool
+from tippingpoint.families.network.proofs.shells import Shell, reason, shells
+from tippingpoint.families.network.search.oracle import Certifier, PathOracle, Setting, Uncertified
 from tippingpoint.losses import Loss
 from tippingpoint.push import FreePush
+from tippingpoint.space.domain import Domain
 
 STEEPNESS = "Lipschitz constants and linear relaxations of the layers"
 """What certifies where nothing is proved."""
 
-FLOOR = 0.1
+GAIN_FLOOR = 0.1
 """Gaps are judged relative to a sample's own gain plus this part of the mean one: small gains need no proof of their own."""
 
 
 @dataclass(frozen=True)
 class Slopes:
-    """One way to raise the loss: `f(v)`, and lines that no distance takes `v` above.
+    """One rise of the loss: `f(v)`, and lines that no distance takes `v` above.
 
     Attributes
     ----------
@@ -103,9 +108,9 @@ class SteepnessCertifier(Certifier):
         return Certificate(highest_floor(problem, self.gains, _begin(problem, solution)), STEEPNESS)
 
     def gains(self, price: float) -> FloatArray:
-        """The most that any step of any way can gain at a price."""
+        """The most that any step can gain at a price, by any rise of the loss."""
         if price not in self._known:
-            self._known[price] = np.asarray(np.max([way.gains(price, self.losses) for way in self._slopes], axis=0))
+            self._known[price] = np.asarray(np.max([slopes.gains(price, self.losses) for slopes in self._slopes], axis=0))
         return self._known[price]
 
 
@@ -126,7 +131,7 @@ class DistanceCertifier(Certifier):
         return Certificate(highest_floor(problem, self._gains, _begin(problem, solution)), self.by)
 
     def _gains(self, price: float) -> FloatArray:
-        return np.where(self.right, np.maximum(price - self.squared, 0.0), 0.0)
+        return largest_gains(price, self.right, self.squared)
 
 
 @dataclass(frozen=True)
@@ -135,8 +140,8 @@ class GateCertifier(Certifier):
 
     Attributes
     ----------
-    ways
-        One search for every way to raise the loss.
+    searches
+        One over the gates for every rise of the loss.
     tolerance
         Relative gap at which a sample counts as proved.
     time_limit
@@ -153,7 +158,7 @@ class GateCertifier(Certifier):
         Bounds on gains, by price.
     """
 
-    ways: Sequence[GateSearch]
+    searches: Sequence[GateSearch]
     tolerance: float
     time_limit: float
     fallback: Certifier
@@ -166,20 +171,20 @@ class GateCertifier(Certifier):
     def proves(self) -> bool:
         return True
 
-    def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Pool]:
+    def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Layers]:
         rows = np.arange(len(oracle.losses))
         response = oracle.respond(price)
         gain = price * response.lift - response.cost
-        known = Bounds(np.full(len(rows), math.inf), gain, oracle.pool.places(price, rows))
-        most = np.zeros(len(rows))
+        known = Bounds(np.full(len(rows), math.inf), gain, oracle.steps(price, rows))
+        most, floor = np.zeros(len(rows)), GAIN_FLOOR * float(gain.mean())
         deadline, finished, stopped = min(self.deadline, time.monotonic() + self.time_limit), True, False
-        for way in self.ways:
-            found = way.search(price, known, tolerance=self.tolerance, deadline=deadline, floor=FLOOR * float(gain.mean()))
+        for search in self.searches:
+            found = search.search(price, known, tolerance=self.tolerance, deadline=deadline, floor=floor)
             most, finished = np.maximum(most, found.most), finished and found.finished
             known, stopped = Bounds(known.most, found.least, found.steps), stopped or found.stopped
-        pool = oracle.learnt(known.steps)
+        layers = oracle.learnt(known.steps)
         proofs = (*self.known, (price, most))
-        return replace(self, known=proofs, deadline=deadline, finished=finished, stopped=stopped), pool
+        return replace(self, known=proofs, deadline=deadline, finished=finished, stopped=stopped), layers
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         best = self.fallback.certify(problem, solution)
@@ -189,9 +194,44 @@ class GateCertifier(Certifier):
             else:
                 lower = problem.floor(price * problem.theta1, most)
                 if lower > best.lower:
-                    told = "" if self.finished else ", which ran out of time"
-                    best = Certificate(lower, f"responses bounded by a proof over the gates of the hidden layer{told}")
+                    end = "" if self.finished else ", which ran out of time"
+                    best = Certificate(lower, f"responses bounded by a proof over the gates of the hidden layer{end}")
         return best
+
+
+def steepness_certifier(
+    layers: nn.Sequential | None,
+    features: Features,
+    domain: Domain,
+    reading: OutputReading,
+    setting: Setting,
+    work: float,
+) -> Certifier:
+    """Who bounds a network by how steep its layers can be, for so many multiplications; or says why nobody does."""
+    if not work:
+        return Uncertified("none was asked for")
+    if not reading.rises:
+        return Uncertified("a loss of your own, or this many classes, has no known bound")
+    if layers is None:
+        return Uncertified("the module is not a chain of layers; an nn.Sequential of known ones would be bounded")
+    why = reason(layers, features.shape)
+    if why is not None:
+        return Uncertified(why)
+
+    def build() -> list[Slopes]:
+        found = []
+        for rise in reading.rises:
+            lines = shells(layers, features.x, features.shape, domain, rise.functionals, rise.constants, work)
+            if lines is not None:
+                found.append(Slopes(rise.loss, lines, rise.soft))
+        return found
+
+    def nearest() -> FloatArray:
+        return np.asarray(np.square(np.min([slopes.distances() for slopes in build()], axis=0)))
+
+    if reading.loss.needs_crossing:
+        return DistanceCertifier(nearest, setting.now < 0.0)
+    return SteepnessCertifier(build, setting.losses)
 
 
 def _begin(problem: Problem, solution: Solution) -> float:

@@ -20,10 +20,10 @@ from tippingpoint.losses import loss_named
 STRETCHES = (1.0, 1.01, 1.1, 1.5, 3.0, 10.0)
 """How far beyond where a boundary was expected it is looked for."""
 
-HALVINGS = 40
+MAX_HALVINGS = 40
 """Cap on the steps that close in on the boundary along a ray."""
 
-SETTLED = 1e-6
+SETTLED_DISTANCE = 1e-6
 """Relative change of the distance at which a sample's search has settled."""
 
 
@@ -37,7 +37,7 @@ class Errors:
 
     @classmethod
     def unknown(cls, scores: Scores, rows: IntArray) -> Errors:
-        return cls(rows, scores.none(rows), np.full(len(rows), math.inf))
+        return cls(rows, scores.staying(rows), np.full(len(rows), math.inf))
 
     def learn(self, where: IntArray, steps: FloatArray, wrong: BoolArray) -> None:
         """Keep what is nearer than what was known."""
@@ -64,7 +64,7 @@ def approach(scores: Scores, errors: Errors, where: IntArray, steps: FloatArray,
         bends_down = (value < aggregate.value(steps)) & (away < errors.distance[where])
         share = np.where(bends_down, mixing_share(aggregate, cut, None), 1.0)
         aggregate = aggregate.mixed(cut, share)
-        open_ = np.flatnonzero(np.abs(away - previous) > SETTLED * away)
+        open_ = np.flatnonzero(np.abs(away - previous) > SETTLED_DISTANCE * away)
         previous, where, place = away[open_], where[open_], place[open_]
         if not len(where):
             break
@@ -90,7 +90,7 @@ def land(scores: Scores, errors: Errors, where: IntArray, steps: FloatArray) -> 
         near[seeking[~there]], below[seeking[~there]] = stretch, value[~there]
     known = np.flatnonzero(np.isfinite(far))
     precision = 4.0 * scores.eps
-    for k in range(HALVINGS):
+    for k in range(MAX_HALVINGS):
         known = known[far[known] - near[known] > precision * far[known]]
         if not len(known):
             break

@@ -1,76 +1,26 @@
-"""Every place that a sample was seen to go, as far as it can matter: the upper envelope of each sample's atoms."""
+"""The oracle of a search that only asks: the best responses among the places that it tried."""
 
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, total
-from tippingpoint.core.atoms import TableOracle
+from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.atoms import Atoms, Outline, TableOracle
 from tippingpoint.core.dual import Solution, Status, solve
-from tippingpoint.core.envelope import envelope
 from tippingpoint.core.oracle import Certificate
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
 from tippingpoint.space.domain import Domain
-
-CROWD = 32
-"""Atoms a sample, on average, from which on those that cannot matter are forgotten."""
-
-
-Outline = tuple[IntArray, FloatArray, FloatArray]
-"""Sample, lift and cost of atoms."""
 
 Earlier = tuple[float, Outline]
 """The share of the calls that came after something had been found, and what it was."""
 
 Floor = Callable[[Problem, Solution], Certificate]
 """Bounds the stability from below."""
-
-
-class Atoms:
-    """Places with the lift and the cost they were seen to have; the first of every sample is where it is."""
-
-    def __init__(self, x: FloatArray) -> None:
-        n = len(x)
-        self._parts: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = [(np.arange(n), np.zeros(n), np.zeros(n), x)]
-        self._samples = n
-
-    def add(self, sample: IntArray, lift: FloatArray, cost: FloatArray, places: FloatArray) -> None:
-        """Remember these."""
-        pays = np.flatnonzero(lift > 0.0)
-        self._parts.append((sample[pays], lift[pays], cost[pays], places[pays]))
-        if sum(len(part[0]) for part in self._parts) > CROWD * self._samples:
-            self.kept()
-
-    def kept(self) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
-        """Sample, lift, cost and place of the atoms on the envelopes, sorted by sample and lift."""
-        sample, lift, cost, places = (np.concatenate(each) for each in zip(*self._parts, strict=True))
-        best = envelope(sample, lift, cost)
-        self._parts = [(sample[best], lift[best], cost[best], places[best])]
-        return self._parts[0]
-
-    def outline(self) -> Outline:
-        """Sample, lift and cost of the atoms on the envelopes."""
-        return self.kept()[:3]
-
-    def cheapest(self) -> tuple[FloatArray, FloatArray]:
-        """The place of largest lift of every sample, the cheapest of them, and its cost; its own where there is no lift."""
-        sample, _, cost, places = self.kept()
-        last = np.append(np.flatnonzero(np.diff(sample)), len(sample) - 1)
-        return places[last], cost[last]
-
-    def at(self, price: float) -> FloatArray:
-        """The best place of every sample at a price."""
-        sample, lift, cost, places = self.kept()
-        worth = price * lift - cost
-        order = np.lexsort((worth, sample))
-        last = order[np.append(np.flatnonzero(np.diff(sample[order])), len(order) - 1)]
-        return np.asarray(places[last])
 
 
 class AtomsOracle(TableOracle):
@@ -125,27 +75,23 @@ class AtomsOracle(TableOracle):
     def notes(self) -> tuple[str, ...]:
         return self._notes
 
-    def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        if math.isinf(problem.theta1):
-            return Certificate(solution.lower, "exact: nothing moves, and weights are a problem in one number")
-        if self.exact:
-            return super().certify(problem, solution)
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
         if self._floor is not None and solution.status is not Status.ALREADY:
             return self._floor(problem, solution)
-        return Certificate(0.0, f"not certified: {self.certificate}{self._late(problem, solution)}")
+        return Certificate(0.0, f"not certified: {self.certificate}{self._progress(problem, solution)}")
 
-    def _late(self, problem: Problem, solution: Solution) -> str:
+    def _progress(self, problem: Problem, solution: Solution) -> str:
         """In words: by how much the last calls lowered this answer."""
         if self._earlier is None or solution.status is not Status.ATTAINED:
             return ""
         share, (sample, lift, cost) = self._earlier
-        before = replace(problem, responses=TableOracle(sample, self._losses[sample] + lift, cost, {}))
-        told = f"; the last {100.0 * share:.0f} % of them"
+        before = replace(problem, responses=TableOracle(sample, self.losses[sample] + lift, cost, {}))
+        last = f"; the last {100.0 * share:.0f} % of them"
         found = solve(before)
         if found.status is not Status.ATTAINED:
-            return f"{told} first reached the threshold"
+            return f"{last} first reached the threshold"
         value, was = (sensitive_distribution(*each).total_cost for each in ((problem, solution), (before, found)))
-        return f"{told} lowered the stability by {100.0 * max(1.0 - value / was, 0.0):.2g} %"
+        return f"{last} lowered the stability by {100.0 * max(1.0 - value / was, 0.0):.2g} %"
 
 
 class NoisyOracle(AtomsOracle):
@@ -180,16 +126,16 @@ class NoisyOracle(AtomsOracle):
         solution = solve(problem)
         if solution.status is not Status.ATTAINED:
             return self
-        told = copy.copy(self)
-        afresh = self._told(sensitive_distribution(problem, solution), problem.risk)
-        told._notes = (*self._notes, afresh)  # noqa: SLF001  # a copy of itself
-        return told
+        noted = copy.copy(self)
+        noted._notes = (*self._notes, self._note(sensitive_distribution(problem, solution), problem.risk))  # noqa: SLF001
+        return noted
 
-    def _told(self, q: SensitiveDistribution, risk: float) -> str:
+    def _note(self, q: SensitiveDistribution, risk: float) -> str:
+        """In words: the risk of a distribution by replies that no search has picked."""
         fresh = np.empty(len(q.sample))
         for right, price in enumerate(q.prices):
             here = q.right == bool(right)
-            fresh[here] = self._fresh[self._atom[self._chosen(price)[q.sample[here]]]]
+            fresh[here] = self._fresh[self.chosen(price)[q.sample[here]]]
         if np.isnan(fresh).any():
             return "the calls did not suffice to ask the model afresh where the sensitive distribution is; give more"
         return (

@@ -1,13 +1,42 @@
-"""Boosters as estimators: files hold neither the labels of classes nor the methods that scikit-learn has."""
+"""Boosters as estimators: XGBoost's and LightGBM's own have neither labels of classes nor the methods that scikit-learn has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tippingpoint.errors import InputError
+
+Task = Literal["classification", "regression"]
+"""What the answers of a booster are: probabilities of classes, or predictions."""
+
+XGBOOST_CLASSIFIERS = ("binary:logistic", "multi:softprob", "multi:softmax")
+"""Objectives of XGBoost whose answers are probabilities of classes."""
+
+XGBOOST_REGRESSORS = ("reg:", "count:")
+"""How its objectives begin whose answers are predictions."""
+
+LIGHTGBM_CLASSIFIERS = ("binary", "multiclass", "multiclassova", "cross_entropy")
+"""Objectives of LightGBM whose answers are probabilities of classes."""
+
+LIGHTGBM_REGRESSORS = ("regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
+"""Its objectives whose answers are predictions."""
+
+
+def xgboost_task(objective: str) -> Task | None:
+    """What an objective of XGBoost makes of a booster; None where its answers are neither."""
+    if objective in XGBOOST_CLASSIFIERS:
+        return "classification"
+    return "regression" if objective.startswith(XGBOOST_REGRESSORS) else None
+
+
+def lightgbm_task(objective: str) -> Task | None:
+    """The same for LightGBM."""
+    if objective in LIGHTGBM_CLASSIFIERS:
+        return "classification"
+    return "regression" if objective in LIGHTGBM_REGRESSORS else None
 
 
 class BoosterClassifier:
@@ -28,8 +57,8 @@ class BoosterClassifier:
 
     def predict_proba(self, rows: Any) -> np.ndarray[Any, Any]:
         """One row of probabilities a sample, in the order of `classes_`."""
-        said = np.asarray(self._probabilities(rows), dtype=float)
-        return np.column_stack((1.0 - said, said)) if said.ndim == 1 else said
+        found = np.asarray(self._probabilities(rows), dtype=float)
+        return np.column_stack((1.0 - found, found)) if found.ndim == 1 else found
 
     def predict(self, rows: Any) -> np.ndarray[Any, Any]:
         """The label of the largest probability."""

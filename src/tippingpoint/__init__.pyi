@@ -1,0 +1,40 @@
+from tippingpoint import datasets as datasets
+from tippingpoint import errors as errors
+from tippingpoint.api.comparing import compare as compare
+from tippingpoint.api.features import feature_stability as feature_stability
+from tippingpoint.api.profiles import Profile as Profile
+from tippingpoint.api.stability import profile as profile
+from tippingpoint.api.stability import stability as stability
+from tippingpoint.api.tables import profile_table as profile_table
+from tippingpoint.core.divergences import KL as KL
+from tippingpoint.core.divergences import ChiSquare as ChiSquare
+from tippingpoint.core.divergences import CVaR as CVaR
+from tippingpoint.core.divergences import Divergence as Divergence
+from tippingpoint.errors import DetachedError as DetachedError
+from tippingpoint.errors import InputError as InputError
+from tippingpoint.errors import ModelError as ModelError
+from tippingpoint.errors import NumericalError as NumericalError
+from tippingpoint.errors import OutputError as OutputError
+from tippingpoint.errors import OutputWarning as OutputWarning
+from tippingpoint.errors import PairingWarning as PairingWarning
+from tippingpoint.errors import ScaleWarning as ScaleWarning
+from tippingpoint.errors import SmallSampleWarning as SmallSampleWarning
+from tippingpoint.errors import TippingPointError as TippingPointError
+from tippingpoint.errors import TippingPointWarning as TippingPointWarning
+from tippingpoint.errors import UnsupportedError as UnsupportedError
+from tippingpoint.families.linear.recognise import LinearModel as LinearModel
+from tippingpoint.files import load_model as load_model
+from tippingpoint.losses import Loss as Loss
+from tippingpoint.losses import PiecewiseLinear as PiecewiseLinear
+from tippingpoint.report import Gate as Gate
+from tippingpoint.results.advice import Advice as Advice
+from tippingpoint.results.bootstrap import Bootstrap as Bootstrap
+from tippingpoint.results.comparisons import Comparison as Comparison
+from tippingpoint.results.comparisons import Verdict as Verdict
+from tippingpoint.results.rankings import FeatureStability as FeatureStability
+from tippingpoint.results.stability import StabilityResult as StabilityResult
+from tippingpoint.results.stability import Sweep as Sweep
+from tippingpoint.space import Space as Space
+
+__all__: list[str]  # noqa: PYI035  # what is imported above, and no second list of it
+__version__: str

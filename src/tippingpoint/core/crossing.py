@@ -1,0 +1,62 @@
+"""The 0/1 loss: a sample is worth moving if its nearest error costs less than the price.
+
+Whoever knows, or bounds, what every sample's nearest error costs has its best responses at every price; a family supplies the
+costs, and says where the errors are.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.core.dual import Solution, Status, highest_floor
+from tippingpoint.core.oracle import Certificate, Oracle
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Response
+
+ROUND_OFF = 1e-9
+"""Relative gap between a cost and its lower bound that is rounding."""
+
+
+def largest_gains(price: float, right: BoolArray, least: FloatArray) -> FloatArray:
+    """The most that `λ·lift - cost` can be for samples that are `right`, of which no error costs less than `least`."""
+    return np.where(right, np.maximum(price - least, 0.0), 0.0)
+
+
+class NearestErrorOracle(Oracle):
+    """Best responses of the 0/1 loss, where the cost of every sample's nearest error is known or bounded."""
+
+    ceiling = math.inf
+
+    @property
+    @abstractmethod
+    def nearest(self) -> FloatArray:
+        """The cost of the nearest error that is known of every sample; infinite where none is, and 0 where it errs already."""
+
+    @property
+    def least(self) -> FloatArray:
+        """A lower bound on that of any error; the same where the nearest is found for certain."""
+        return self.nearest
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]  # here it depends on what was proved
+        return bool((self.least >= self.nearest * (1.0 - ROUND_OFF)).all())
+
+    def respond(self, price: float) -> Response:
+        cost = self.nearest
+        goes = (self.losses == 0.0) & (cost < price)
+        return Response(goes.astype(float), np.where(goes, cost, 0.0), np.zeros_like(cost))
+
+    def peak(self) -> Response:
+        return self.respond(math.inf)
+
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
+        if solution.status is Status.ALREADY:
+            return Certificate(solution.lower, self.certificate)
+        least, right = self.least, self.losses == 0.0
+        price = solution.left.price if 0.0 < solution.left.price < math.inf else problem.theta1
+        lower = highest_floor(problem, lambda rung: largest_gains(rung, right, least), price)
+        return Certificate(lower, f"{self.certificate}, each bounded from below")

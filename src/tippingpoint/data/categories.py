@@ -1,0 +1,48 @@
+"""Which columns hold categories, and which: by what a model encodes, what a user lists, and what a column's type declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.data.columns import declared_categories, in_order, plain
+from tippingpoint.data.frames import as_array, read_frame
+
+
+def category_columns(
+    data: Any, encoded: Mapping[str, Sequence[Any]], listed: Mapping[str, Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """Which columns of the data `read_features` is to read as categories, and as which.
+
+    Parameters
+    ----------
+    data
+        A frame or an array.
+    encoded
+        Columns that a model encodes, and the categories that it knows; values of the data that it does not are added.
+    listed
+        Categories that the user lists, which takes precedence. Numbers that nothing encodes stay numbers all the same.
+    """
+    import narwhals as nw
+
+    if not encoded and not listed:
+        return {}
+    frame, found = read_frame(data, "X"), dict[str, Sequence[Any]]()
+    if isinstance(frame, nw.DataFrame):
+        for name, series in zip(map(str, frame.columns), frame.iter_columns(), strict=True):
+            if name in listed and (name in encoded or not (series.dtype.is_numeric() or series.dtype == nw.Boolean)):
+                found[name] = list(listed[name])
+            elif name in encoded and name not in listed:
+                found[name] = _joined(declared_categories(series)[0], encoded[name], series.unique().to_list())
+    elif np.ndim(data) == 2:
+        for j, held in enumerate(as_array(data, "X").T):
+            if (name := f"x{j}") in encoded:
+                found[name] = list(listed[name]) if name in listed else _joined(None, encoded[name], np.unique(held))
+    return found
+
+
+def _joined(declared: Sequence[Any] | None, known: Sequence[Any], held: Iterable[Any]) -> list[Any]:
+    """The categories that a type declares or a model knows, in their order, and after them those of the data besides."""
+    return list(dict.fromkeys([*plain(declared or ()), *plain(known), *in_order(plain(held))]))

@@ -1,0 +1,173 @@
+"""A module tried out: whether it can be searched, where it runs, and what its outputs mean for a loss."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks
+from tippingpoint.data.frames import Features
+from tippingpoint.errors import InputError, OutputWarning
+from tippingpoint.families.network.options import NetworkOptions
+from tippingpoint.families.network.outputs import OutputReading, UserLoss, check_logits, read_outputs
+from tippingpoint.families.network.proofs.chains import chain
+from tippingpoint.families.network.search.scores import Scores
+from tippingpoint.foreign import guarded
+from tippingpoint.losses import Loss
+from tippingpoint.preprocessing.modules import input_dtype
+from tippingpoint.query.reading import ScoreReading
+from tippingpoint.space import Space
+from tippingpoint.space.domain import Domain
+
+MIN_SCORES = 20
+"""Fewer outputs than this may lie between 0 and 1 by chance."""
+
+TRIAL_ROWS = 64
+"""Rows on which a module is tried out."""
+
+
+@dataclass(frozen=True)
+class TriedModule:
+    """A module on data, and what was learnt of it.
+
+    Attributes
+    ----------
+    module, device
+        The module, and where it runs.
+    features
+        The data.
+    batch
+        Rows that it sees at once, where the user says so.
+    reading
+        What its outputs mean.
+    layers
+        The module as a chain of layers; None where it is anything else.
+    """
+
+    module: nn.Module
+    device: torch.device
+    features: Features
+    batch: int | None
+    reading: OutputReading
+    layers: nn.Sequential | None
+
+    def scores(self, domain: Domain) -> Scores:
+        """Its scores on samples that move within a domain."""
+        x, shape = self.features.x, self.features.shape
+        return Scores(self.module, self.reading.pushed, x, shape, domain, self.device, self.batch)
+
+    @cached_property
+    def staying(self) -> Scores:
+        """Its scores where nothing moves."""
+        return self.scores(Space(movable=[]).resolve(self.features.names))
+
+    @cached_property
+    def now(self) -> FloatArray:
+        """`v` where the samples are."""
+        rows = np.arange(len(self.features.x))
+        return self.staying.values(rows, self.staying.staying(rows))
+
+    def at(self, rows: IntArray, places: FloatArray) -> FloatArray:
+        """`v` of these samples at these places, by the module itself."""
+        found = np.empty(len(rows))
+        with torch.no_grad():
+            for part in blocks(len(rows), self.batch or self.staying.batch):
+                inputs = torch.tensor(places[part], dtype=input_dtype(self.module), device=self.device)  # a copy of it
+                found[part] = self.staying.scored(inputs.reshape(-1, *self.features.shape), rows[part]).double().cpu().numpy()
+        return found
+
+    @property
+    def queried(self) -> ScoreReading:
+        """The reading of the module as a model that is queried row by row."""
+        reading = self.reading
+        return ScoreReading(reading.loss, reading.label, reading.range, reading.labels, self.at)
+
+
+def try_out(
+    module: nn.Module, features: Features, y: Any, loss: str | Loss | UserLoss | None, options: NetworkOptions
+) -> TriedModule:
+    """The module on these data, judged by this loss; an error where it cannot be."""
+    if torch.is_inference_mode_enabled():
+        raise InputError("networks are searched by their gradients; leave torch.inference_mode() first (no_grad() is fine).")
+    features.check_numbers()
+    _check_mode(module)
+    device = _device(module, options.device)
+    if options.device is not None and device != _home(module):
+        module = copy.deepcopy(module).to(device)  # the user's own stays where it is
+    some = _tensor(features, device, module)
+    reading = read_outputs(y, len(features.x), loss, _outputs(module, some), options.classes, device)
+    layers = chain(module, some)
+    check_logits(reading, layers)
+    _check_range(reading, layers, module, some)
+    return TriedModule(module, device, features, options.batch, reading, layers)
+
+
+def _check_mode(module: nn.Module) -> None:
+    """Refuse layers whose answer depends on the rest of the batch, or on chance."""
+    for name, layer in module.named_modules():
+        kind = type(layer).__name__
+        if layer.training and ("Dropout" in kind or "BatchNorm" in kind):
+            where = f" ({name})" if name else ""
+            raise InputError(
+                f"the module has a {kind}{where} in train mode, so its loss is not a fixed function; call .eval() first."
+            )
+
+
+def _home(module: nn.Module) -> torch.device:
+    return next((p.device for p in module.parameters()), torch.device("cpu"))
+
+
+def _device(module: nn.Module, wanted: Any) -> torch.device:
+    if wanted is None:
+        return _home(module)
+    try:
+        device = torch.device(wanted)
+        torch.zeros(1, device=device)
+    except (RuntimeError, TypeError, AssertionError, NotImplementedError) as error:  # each backend refuses in its own way
+        raise InputError(f"device={wanted!r} cannot be used here ({str(error).splitlines()[0]}); 'cpu' always can.") from None
+    return device
+
+
+def _tensor(features: Features, device: torch.device, module: nn.Module) -> Tensor:
+    """Some rows, as the module takes them."""
+    some = features.x[np.linspace(0, len(features.x) - 1, min(TRIAL_ROWS, len(features.x))).astype(np.intp)]
+    return torch.from_numpy(some).to(device, input_dtype(module)).reshape(len(some), *features.shape)
+
+
+def _outputs(module: nn.Module, inputs: Tensor) -> int:
+    """How many outputs the module has, from a few rows; or an error that says what it did instead."""
+    shape = tuple(inputs.shape)
+    with guarded(lambda why: InputError(f"the module fails on X as a float tensor of shape {shape}: {why}.")), torch.no_grad():
+        output = module(inputs.clone())  # it may work in place
+    if not isinstance(output, Tensor):
+        raise InputError(f"the module returns a {type(output).__name__}; it must return one tensor, its logits or predictions.")
+    if output.ndim not in (1, 2) or len(output) != len(inputs) or output.shape[-1] == 0:
+        raise InputError(
+            f"the module returns shape {tuple(output.shape)} for {len(inputs)} rows; it must be ({len(inputs)},),"
+            f" ({len(inputs)}, 1) or ({len(inputs)}, classes)."
+        )
+    if not output.dtype.is_floating_point:
+        raise InputError(f"the module returns {output.dtype}; it must return logits or predictions as floats, not classes.")
+    return 1 if output.ndim == 1 else int(output.shape[1])
+
+
+def _check_range(reading: OutputReading, layers: nn.Sequential | None, module: nn.Module, inputs: Tensor) -> None:
+    """Warn where one score of a classifier looks like a probability, and the layers do not tell."""
+    if reading.loss.task != "classification" or not reading.rises or layers is not None or reading.leads:
+        return
+    with guarded(lambda why: InputError(f"the module fails when asked again ({why}).")), torch.no_grad():
+        scores = module(inputs.clone())
+    if scores.numel() >= MIN_SCORES and bool(((scores >= 0.0) & (scores <= 1.0)).all()):
+        warnings.warn(
+            "every output of the module lies between 0 and 1; if these are probabilities, pass the module without its sigmoid:"
+            " scores are logits here, and above 0 means the second class.",
+            OutputWarning,
+            stacklevel=2,
+        )

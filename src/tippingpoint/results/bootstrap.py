@@ -1,0 +1,60 @@
+"""The bootstrap: what the stability would have been, had other samples been drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.inference import check_level, length
+from tippingpoint.results.base import Result
+
+
+@dataclass(frozen=True, repr=False)
+class Bootstrap(Result):
+    """Stabilities of resampled data.
+
+    Attributes
+    ----------
+    values
+        One stability a replicate; `inf` where the resampled data cannot reach the threshold.
+    value
+        The stability of the data themselves.
+    """
+
+    values: FloatArray
+    value: float
+
+    SCHEMA: ClassVar[str] = "tippingpoint.bootstrap/1"
+
+    @property
+    def standard_error(self) -> float:
+        finite = self.values[np.isfinite(self.values)]
+        if len(finite) < 2:
+            return math.nan
+        return length(finite - np.mean(finite)) / math.sqrt(len(finite) - 1)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Percentile interval."""
+        check_level(level)
+        tail = (1.0 - level) / 2.0
+        low, high = np.quantile(self.values, [tail, 1.0 - tail], method="inverted_cdf")
+        return float(low), float(high)
+
+    def __repr__(self) -> str:
+        return f"Bootstrap(value={self.value!r}, standard_error={self.standard_error!r}, replicates={len(self.values)})"
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        beyond = int(np.isinf(self.values).sum())
+        rows = [
+            f"Stability {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
+            f"  standard error  {self.standard_error:.2g}",
+            f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
+        ]
+        if beyond:
+            rows.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
+        return "\n".join(rows)
