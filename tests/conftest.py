@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tippingpoint.errors import TippingPointError
-
 # Before anything that uses OpenMP is imported: tests run side by side, and threads that wait for each other on busy cores are
 # many times slower than one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -40,6 +38,9 @@ def drawn_alike() -> None:
         torch.manual_seed(0)
 
 
+SOURCE = Path(__file__).parents[1] / "src"
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lacking", default="", help="libraries that may be missing, with commas: tests of them are skipped")
 
@@ -54,9 +55,9 @@ def lacked(config: pytest.Config, error: BaseException | None) -> str | None:
     if not missing or error is None:
         return None
     wanted = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else None
-    if wanted in missing and not any("tippingpoint" in Path(frame.filename).parts[:-1] for frame in extract_tb(error.__traceback__)):
+    if wanted in missing and not any(Path(frame.filename).is_relative_to(SOURCE) for frame in extract_tb(error.__traceback__)):
         return f"{wanted} is not in this environment"
-    asked = re.search(r"pip install 'tippingpoint\[(\w+)\]'", str(error)) if isinstance(error, TippingPointError) else None
+    asked = re.search(r"pip install 'tippingpoint\[(\w+)\]'", str(error))
     return f"the extra {asked[1]} is not in this environment" if asked else lacked(config, error.__cause__)
 
 
