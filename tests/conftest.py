@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Generator
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -34,20 +38,34 @@ def drawn_alike() -> None:
         torch.manual_seed(0)
 
 
+SOURCE = Path(__file__).parents[1] / "src"
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lacking", default="", help="libraries that may be missing, with commas: tests of them are skipped")
 
 
-def lacked(config: pytest.Config, said: str) -> str | None:
-    """Why a test that failed with these words is skipped: it needs a library that is known to be missing."""
-    missing = [name for name in config.getoption("--lacking").split(",") if name and f"No module named '{name}" in said]
-    return f"{missing[0]} is not in this environment" if missing else None
+def lacked(config: pytest.Config, error: BaseException | None) -> str | None:
+    """Why a test that failed so is skipped: what it needs is known to be missing.
+
+    Either the test itself wanted to import it, or the library asked for one of its extras. An import by the library that
+    nobody asked for is no reason: without extras it has to work.
+    """
+    missing = [name for name in config.getoption("--lacking").split(",") if name]
+    if not missing or error is None:
+        return None
+    wanted = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else None
+    if wanted in missing and not any(Path(frame.filename).is_relative_to(SOURCE) for frame in extract_tb(error.__traceback__)):
+        return f"{wanted} is not in this environment"
+    asked = re.search(r"pip install 'tippingpoint\[(\w+)\]'", str(error))
+    return f"the extra {asked[1]} is not in this environment" if asked else lacked(config, error.__cause__)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     report = yield
-    why = lacked(collector.config, str(report.longrepr)) if report.failed else None
+    call: pytest.CallInfo[Any] | None = getattr(report, "call", None)
+    why = lacked(collector.config, call.excinfo.value) if report.failed and call and call.excinfo else None
     if why:
         report.outcome, report.longrepr = "skipped", (str(collector.path), 0, f"Skipped: {why}")
     return report
@@ -58,7 +76,7 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    why = lacked(item.config, str(call.excinfo.value)) if report.failed and call.excinfo else None
+    why = lacked(item.config, call.excinfo.value) if report.failed and call.excinfo else None
     if why:
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, f"Skipped: {why}")
     return report

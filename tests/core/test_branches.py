@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from problems import INF, answer, linear, table
 from tippingpoint.core import dual
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import TableOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, highest_floor, solve
-from tippingpoint.core.inference import influence
+from tippingpoint.core.inference import check_level, influence, length, resampled
+from tippingpoint.core.oracle import INTERRUPTED, Certificate, failed
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
 from tippingpoint.core.sensitive import check_sound, sensitive_distribution
 from tippingpoint.core.units import InUnits, Units, shifted, units_of
-from tippingpoint.errors import InputError, NumericalError
-from tippingpoint.results.bootstrap import Bootstrap, bootstrap
+from tippingpoint.errors import InputError, ModelError, NumericalError, UnsupportedError
 
 N = 12
 BASE = np.full(N, 1.0 / N)
@@ -141,18 +143,12 @@ def test_some_samples_of_responses_respond_as_they_did() -> None:
         assert (part.slope == full.slope[rows]).all()
 
 
-def test_a_bootstrap_tells_what_it_found_and_what_is_out_of_reach() -> None:
-    drawn = bootstrap(lambda base: float(base @ np.arange(4.0)), np.full(4, 0.25), 1.5, replicates=400, seed=0)
-    assert drawn.standard_error == pytest.approx(math.sqrt(1.25 / 4), rel=0.15)
-    low, high = drawn.interval()
-    assert low < 1.5 < high
-    assert "out of reach" not in str(drawn)
-    assert "replicates=400" in repr(drawn)
-    lost = Bootstrap(np.array([1.0, INF, INF]), 1.0)
-    assert math.isnan(lost.standard_error)
-    assert "2 of them cannot reach the threshold" in str(lost)
+def test_rows_drawn_again_vary_as_the_mean_does() -> None:
+    values = resampled(lambda base: float(base @ np.arange(4.0)), np.full(4, 0.25), replicates=400, seed=0)
+    assert length(values - values.mean()) / math.sqrt(len(values)) == pytest.approx(math.sqrt(1.25 / 4), rel=0.15)
+    check_level(0.5)
     with pytest.raises(InputError, match=r"level=1\.5"):
-        lost.interval(1.5)
+        check_level(1.5)
 
 
 def test_a_perturbation_that_is_no_answer_is_refused() -> None:
@@ -180,3 +176,59 @@ def test_a_sample_that_goes_over_as_a_whole_is_not_split() -> None:
     assert (q.risk, q.total_cost, q.moved_share) == (0.5, 0.5, 0.5)
     assert (q.loss.tolist(), q.cost.tolist(), q.share.tolist()) == ([1.0, 0.0], [1.0, 0.0], [1.0, 1.0])
     assert (q.effective_share, q.effective_sample) == (1.0, 2.0)
+
+
+def test_a_table_of_fewer_samples_keeps_their_alternatives() -> None:
+    rng = np.random.default_rng(12)
+    _, loss, cost = table(rng, N, 3)
+    sample, names = np.repeat(np.arange(N), 3), np.arange(3 * N)
+    whole = TableOracle(sample, loss.ravel(), cost.ravel(), {"name": names})
+    rows = np.array([5, 2, 9])
+    some = whole.taking(rows)
+    who, paid = some.offers
+    assert who.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert paid.tolist() == np.sort(cost[rows], axis=1).ravel().tolist()
+    for price in (0.0, 0.7, INF):
+        here, there = some.respond(price), whole.respond(price)
+        assert (here.lift == there.lift[rows]).all()
+        assert (here.cost == there.cost[rows]).all()
+        everyone = np.arange(len(rows))
+        moved = some.points(price, everyone, here.lift)["name"]
+        assert (moved == whole.points(price, rows, here.lift)["name"]).all()
+        assert (cost.ravel()[moved] == here.cost).all()
+
+
+class Searched(TableOracle):
+    """The same responses, by somebody who does not claim that there are no better ones."""
+
+    exact = False
+    certificate = "looked around"
+    found: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*super().notes, *self.found)
+
+    def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+
+def test_what_an_oracle_says_that_knows_no_better() -> None:
+    oracle = Searched(np.arange(2), np.array([0.0, 1.0]), np.zeros(2), {})
+    problem = Problem(oracle, np.full(2, 0.5), 0.75, 1.0, 1.0, KL())
+    assert oracle.tuned(problem) is oracle
+    assert oracle.certify(problem, solve(problem)) == Certificate(0.0, "not certified: looked around")
+    assert (oracle.trace, oracle.notes, oracle.stopped) == ((), (), False)
+    oracle.found = (INTERRUPTED,)
+    assert oracle.stopped
+    with pytest.raises(UnsupportedError, match="Searched has no ceiling"):
+        oracle.escape(1.0)
+
+
+def test_a_model_that_failed_is_quoted_with_the_calls_that_it_took() -> None:
+    note = failed(ModelError("the model raised ValueError."), 1234)
+    assert note.startswith("the search ended after 1,234 calls because the model failed: the model raised ValueError; what")
+
+
+def test_an_oracle_without_a_formula_offers_none() -> None:
+    assert scaled(np.zeros((2, 1)), np.zeros((2, 1))).closed_form() is None

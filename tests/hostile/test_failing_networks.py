@@ -84,7 +84,7 @@ def test_a_network_that_works_in_place_is_a_network_like_any_other() -> None:
 def test_repeats_are_for_black_boxes() -> None:
     x, y = data()
     module = network(raising(RuntimeError()), 10**9)
-    with pytest.raises(tp.InputError, match="repeats=5 counts the calls of black boxes; this is a network"):
+    with pytest.raises(tp.InputError, match="repeats=5 is an option of black boxes; this is a network"):
         tp.profile(module, x, y, repeats=5)
     both = tp.compare({"network": module, "box": lambda rows: rows @ WORTH}, x, y, 0.35, repeats=2, **PRICES)
     assert any("repeats=2" in note for note in both.results["box"].notes)

@@ -123,10 +123,12 @@ def test_words_stay_inside_the_figure_and_apart_from_each_other(name: str, size:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_without_matplotlib_a_sentence_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [module for module in sys.modules if module.partition(".")[0] == "matplotlib"]:
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(UnsupportedError, match=r"pip install 'tippingpoint\[plot\]'"):
-        DRAWN[name](None)
+    plt.figure()  # as an earlier test may have left one: it is closed once matplotlib is back, which closing needs
+    with monkeypatch.context() as without:
+        for module in [module for module in sys.modules if module.partition(".")[0] == "matplotlib"]:
+            without.setitem(sys.modules, module, None)
+        with pytest.raises(UnsupportedError, match=r"pip install 'tippingpoint\[plot\]'"):
+            DRAWN[name](None)
 
 
 def contrast(one: FloatArray, other: FloatArray) -> float:

@@ -12,6 +12,7 @@ import pytest
 
 import tippingpoint as tp
 from commands import Command
+from tippingpoint.results.bootstrap import Bootstrap
 
 RNG = np.random.default_rng(4)
 X = pd.DataFrame(RNG.normal(size=(70, 2)), columns=["age", "dose"])
@@ -75,6 +76,7 @@ def test_a_bootstrap_says_which_replicates_are_out_of_reach() -> None:
     beyond = int(np.isinf(found.values).sum())
     assert beyond > 0
     assert f"{beyond} of them cannot reach the threshold" in str(found)
+    assert math.isnan(Bootstrap(np.array([1.0, INF, INF]), 1.0).standard_error), "one alone varies from nothing"
 
 
 @pytest.mark.parametrize("over", ["theta1", "theta2", "budget", "mix"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral
-from typing import Any, TypeVar
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tippingpoint.errors import InputError
+
+if TYPE_CHECKING:
+    from typing import Self  # since Python 3.11
 
 Own = TypeVar("Own", bound="Options")
 

@@ -1,7 +1,7 @@
 """Boosters of XGBoost and LightGBM out of memory: their own data types, objectives and columns, behind `predict`.
 
 What a booster predicts depends on its objective: probabilities of classes, numbers, or something else, which is then read as
-any other model's answers are (`tippingpoint.families.blackbox.answers`).
+any other model's answers are (`tippingpoint.families.blackbox.outputs`).
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, ModelError
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
-from tippingpoint.families.blackbox.answers import read_answers
 from tippingpoint.families.blackbox.boosters import booster_estimator
 from tippingpoint.families.blackbox.calling import Caller
 from tippingpoint.families.blackbox.options import BlackBoxOptions
+from tippingpoint.families.blackbox.outputs import read_answers
 from tippingpoint.families.blackbox.thresholds import breakpoints
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.options import check_whole

@@ -23,7 +23,7 @@ from tippingpoint.core.responses import ESCAPE_FACTOR, Response
 from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry
 from tippingpoint.losses import Loss
-from tippingpoint.losses.responses import Answer, Side
+from tippingpoint.losses.push_response import PushResponse, Side
 from tippingpoint.push import Push
 from tippingpoint.space.domain import Domain
 
@@ -144,7 +144,7 @@ class LinearOracle(Oracle):
                 whole.lift[rows], whole.cost[rows] = self._rounded(price, rows, answer)
         return whole
 
-    def _rounded(self, price: float, rows: Rows, answer: Answer) -> tuple[FloatArray, FloatArray]:
+    def _rounded(self, price: float, rows: Rows, answer: PushResponse) -> tuple[FloatArray, FloatArray]:
         """Lift and cost of an answer once its fine steps are rounded; nothing where that does not pay."""
         push, cost = self._geometry.rounded(rows, answer.direction, answer.reach)
         lift = np.zeros_like(push)
@@ -155,9 +155,9 @@ class LinearOracle(Oracle):
         pays = (lift > 0.0) if math.isinf(price) else (price * lift > cost)
         return np.where(pays, lift, 0.0), np.where(pays, cost, 0.0)
 
-    def _answer(self, price: float, rows: Rows) -> Answer:
+    def _answer(self, price: float, rows: Rows) -> PushResponse:
         """The best of staying and of all candidates, on all sides."""
-        return Answer.best(price, [(whole.of(rows), self._curve(rows, k)) for k, whole in enumerate(self._sides)])
+        return PushResponse.best(price, [(whole.of(rows), self._curve(rows, k)) for k, whole in enumerate(self._sides)])
 
     def _curve(self, rows: Rows, side: int) -> Push:
         """The curves of some rows on one side; where features jump, kept for the next price as far as memory should go."""

@@ -19,7 +19,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.families.network.column.lines import NOISE, Lines, changes, settled
 from tippingpoint.families.network.rises import Rise
 from tippingpoint.losses import Loss
-from tippingpoint.losses.responses import Answer, Side
+from tippingpoint.losses.push_response import PushResponse, Side
 from tippingpoint.push import Piece, Push, Reach
 
 MAX_CLIMBS = 2**15
@@ -165,7 +165,7 @@ class Best:
         hopeful = np.flatnonzero(worth > 0.0)
         for block in blocks(len(hopeful), MAX_CLIMBS):
             part = climbs.take(hopeful[block])
-            answer = Answer.best(price, [(Side(part.loss, part.rest, part.side), part)])
+            answer = PushResponse.best(price, [(Side(part.loss, part.rest, part.side), part)])
             place = np.minimum(answer.multiplier * part.rate / part.price, part.far)
             self._keep(part, answer.gain, answer.lift, answer.cost, answer.slope(price), place)
 

@@ -8,7 +8,7 @@ The score to push up is :math:`v(s) = k + \sum_j o_j \operatorname{relu}(u_j + w
 - a unit of positive weight needs its gate open (1) or shut (0): two branches. While it is undecided, the chord of the ReLU over
   all that a worthwhile step can reach is above it: a linear model again, a gate between 0 and 1 and a constant.
 
-With all gates set the score is linear, and the best response is known in closed form (`tippingpoint.losses.responses`), for
+With all gates set the score is linear, and the best response is known in closed form (`tippingpoint.losses.push_response`), for
 every loss, price and bounds. Its value is an upper bound on what any step can gain, whatever the gates of negative units are;
 at the best gates of a decided pattern it is attained. Nodes that cannot beat the best step known are dropped. Stopped at any
 time, the largest value of the open nodes is a certified bound.
@@ -28,7 +28,7 @@ from tippingpoint.families.network.rises import Rise
 from tippingpoint.families.network.search.oracle import Setting
 from tippingpoint.families.network.search.summits import lift
 from tippingpoint.losses import Loss
-from tippingpoint.losses.responses import Answer, Side
+from tippingpoint.losses.push_response import PushResponse, Side
 from tippingpoint.push import BoxPush, FreePush, Push
 from tippingpoint.space.domain import Domain
 
@@ -259,13 +259,13 @@ class GateSearch:
         if self._room is None:
             along = q @ self._gram
             push: Push = FreePush(np.maximum(combine(along, q), 0.0), len(v))
-            answer = Answer.best(price, [(side, push)])
+            answer = PushResponse.best(price, [(side, push)])
             sees, gives = self._u[rows] + answer.multiplier[:, None] * along, None
         else:
             slope = q @ self._w
             low, high = (r[rows] for r in self._room)
             push = BoxPush(np.abs(slope), np.ones(slope.shape[1]), np.where(slope > 0.0, high, -low))
-            answer = Answer.best(price, [(side, push)])
+            answer = PushResponse.best(price, [(side, push)])
             wish = answer.multiplier[:, None] * slope
             sees, gives = self._u[rows] + np.clip(wish, low, high) @ self._w.T, (wish > low) & (wish < high)
         if math.isinf(price):

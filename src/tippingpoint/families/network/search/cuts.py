@@ -19,7 +19,7 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
 from tippingpoint.families.network.search.scores import Scores, cost
 from tippingpoint.losses import Loss
-from tippingpoint.losses.responses import Answer, Side
+from tippingpoint.losses.push_response import PushResponse, Side
 from tippingpoint.push import BoxPush, FreePush, Push
 
 MAX_SQUARED_STEP = 1e30
@@ -78,7 +78,7 @@ def suggest(price: float, cut: Cut, loss: Loss, room: tuple[FloatArray, FloatArr
     sides = [Side(loss, cut.v, one)]
     if loss.falls:
         sides.append(Side(loss.mirrored(), -cut.v, -one))
-    answer = Answer.best(price, [(side, _push(price, side, cut, room)) for side in sides])
+    answer = PushResponse.best(price, [(side, _push(price, side, cut, room)) for side in sides])
     signed = answer.direction * answer.multiplier
     steps = signed[:, None] * cut.slope
     if room is None:

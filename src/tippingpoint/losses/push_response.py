@@ -30,7 +30,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PushResponse:
     """Responses with the push that makes them.
 
     Attributes
@@ -53,7 +53,7 @@ class Answer:
     direction: FloatArray
 
     @classmethod
-    def staying(cls, direction: FloatArray) -> Answer:
+    def staying(cls, direction: FloatArray) -> PushResponse:
         nothing = np.zeros_like(direction)
         return cls(nothing, nothing, nothing, nothing, nothing, nothing, nothing, direction)
 
@@ -63,7 +63,7 @@ class Answer:
         return Reach(self.push, self.cost, self.multiplier, self.compliance)
 
     @classmethod
-    def best(cls, price: float, sides: Sequence[tuple[Side, Push]]) -> Answer:
+    def best(cls, price: float, sides: Sequence[tuple[Side, Push]]) -> PushResponse:
         """The best of staying and of all candidates, on all sides."""
         found = cls.staying(sides[0][0].direction)
         for side, push in sides:
@@ -72,14 +72,14 @@ class Answer:
                 found = found.improved(price, side, reach)
         return found
 
-    def improved(self, price: float, side: Side, reach: Reach) -> Answer:
+    def improved(self, price: float, side: Side, reach: Reach) -> PushResponse:
         """The better of this answer and a candidate."""
         with np.errstate(invalid="ignore"):
             lift = side.loss.lift(side.v, reach.push)
             gain = lift if math.isinf(price) else price * lift - reach.cost
             better = (gain > self.gain) & np.isfinite(reach.cost)
             bend = side.loss.curvature(side.v + reach.push) if side.loss.curved else self.bend
-        return Answer(
+        return PushResponse(
             np.where(better, gain, self.gain),
             np.where(better, lift, self.lift),
             np.where(better, reach.push, self.push),
