@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import tippingpoint as tp
+from tippingpoint.files import factories, skops
 
 ROOT = Path(__file__).parents[1]
 UNTESTED = {"tomli": "a stand-in for Python 3.10; the versions are those of Python 3.11"}
@@ -69,6 +70,13 @@ def test_the_versions_of_every_day_fulfil_the_claims(claim: Requirement) -> None
     chosen = constraints("constraints.txt").get(claim.name)
     if chosen is not None:
         assert claim.specifier.contains(chosen)
+
+
+@pytest.mark.parametrize(("extra", "oldest"), [("skops", skops.OLDEST), ("torch", factories.OLDEST)])
+def test_versions_that_are_refused_are_not_claimed(extra: str, oldest: tuple[int, int]) -> None:
+    (claim,) = CLAIMS[extra]
+    assert least(claim).release == oldest
+    assert f"{'PyTorch' if extra == 'torch' else extra} {least(claim)} or newer" in (ROOT / "SECURITY.md").read_text("utf-8")
 
 
 def imported(node: ast.AST) -> set[str]:
