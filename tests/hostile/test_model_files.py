@@ -384,7 +384,7 @@ def test_json_that_is_too_deep_is_a_sentence(place: Path) -> None:
     assert "is not JSON" in refusal_of("model.json")
 
 
-@pytest.mark.parametrize(("library", "version"), [("skops", "0.11.0"), ("torch", "2.5.1+cpu")])
+@pytest.mark.parametrize(("library", "version"), [("skops", "0.14.0"), ("torch", "2.5.1+cpu")])
 def test_a_library_that_files_can_subvert_is_refused(
     library: str, version: str, place: Path, estimators: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_bound_that_nobody_waits_for_does_not_take_the_result_with_it(monkeypa
 
 
 def test_a_search_that_was_interrupted_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = network()
     from tippingpoint.families.network.search.explorer import Explorer
 
     scale, scaled = Explorer.scale, 0
@@ -155,13 +156,14 @@ def test_a_search_that_was_interrupted_is_not_gone_on_with(monkeypatch: pytest.M
         return scale(self, *given)
 
     monkeypatch.setattr(Explorer, "scale", impatient)
-    result = tp.stability(network(), *data(), 0.9, loss="logistic", **PRICES)
+    result = tp.stability(model, *data(), 0.9, loss="logistic", **PRICES)
     assert result.interrupted
     assert scaled == 3, "the question is answered from what was found"
 
 
 @pytest.mark.parametrize("loss", ["zero_one", "logistic"])
 def test_a_proof_that_is_interrupted_marks_its_result(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = network()
     from tippingpoint.families.network.proofs.gates import GateSearch
 
     def impatient(*_: Any) -> Any:
@@ -169,7 +171,6 @@ def test_a_proof_that_is_interrupted_marks_its_result(loss: str, monkeypatch: py
 
     monkeypatch.setattr(GateSearch, "_evaluate", impatient)
     x, y = data(30)
-    model = network()
     risk = {"zero_one": 0.9, "logistic": 1.2}[loss]
     assert tp.stability(model, x, y, risk, loss=loss, method="exact", **PRICES).interrupted
 
@@ -404,6 +405,8 @@ def test_a_file_that_is_replaced_is_named(place: Path, cli: Command) -> None:
 
 
 def test_a_reproduction_is_not_written_among_the_data(place: Path, cli: Command) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("matplotlib")
     code, out, err = cli("reproduce", "toy-cross-entropy", "--data", ".", "--out", str(place))
     assert (code, out) == (2, "")
     assert "is the folder that the data are read from" in err

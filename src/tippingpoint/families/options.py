@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tippingpoint.errors import InputError
 
 if TYPE_CHECKING:
-    from typing import Self  # since Python 3.11
+    from typing_extensions import Self
 
 Own = TypeVar("Own", bound="Options")
 

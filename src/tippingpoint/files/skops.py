@@ -16,8 +16,9 @@ from tippingpoint.files.base import Content, Format, Loading, Stored, check_vers
 from tippingpoint.files.isolated import Child, Message
 from tippingpoint.files.natives import flaw
 
-OLDEST = (0, 13)
-"""The first version of skops without known ways to run code from a file (CVE-2025-54412, CVE-2025-54413)."""
+OLDEST = (0, 15)
+"""The first version of skops without known ways to run code from a file: older ones call whatever function of `numpy.random` a
+file names, and list nothing to trust; before 0.13 any function (CVE-2025-54412, CVE-2025-54413)."""
 
 CHECKED = re.compile(
     r"(builtins|collections|numpy|scipy|functools|operator)(\..*)?"
