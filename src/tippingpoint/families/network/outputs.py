@@ -80,45 +80,20 @@ def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> O
     if y.dtype.kind not in "biuf":
         raise InputError(f"y holds {y.dtype}, which no tensor does; give numbers to a loss of your own.")
     target = torch.as_tensor(y.astype(np.float32) if y.dtype.kind == "f" else y.astype(np.int64)).to(device)
-
-    def pushed(output: Tensor, rows: IntArray) -> Tensor:
-        with guarded(lambda why: ModelError(f"the loss fails on outputs of shape {tuple(output.shape)}: {why}.")):
-            per_sample = own(output, target[torch.as_tensor(rows, device=device)])
-        if not isinstance(per_sample, Tensor) or per_sample.shape != (len(rows),):
-            shape = tuple(per_sample.shape) if isinstance(per_sample, Tensor) else type(per_sample).__name__
-            raise ModelError(
-                f"the loss gave {shape} for {len(rows)} rows; it must return one number a row, as with reduction='none'."
-            )
-        return per_sample
-
     name = own_name(own)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
-    return OutputReading(identity, name, (-math.inf, math.inf), None, pushed, ())
+    return OutputReading(identity, name, (-math.inf, math.inf), None, OwnLoss(own, target), ())
 
 
 def _regression(target: FloatArray, loss: Loss, device: torch.device) -> OutputReading:
-    wanted = torch.as_tensor(target).to(device)
-
-    def pushed(output: Tensor, rows: IntArray) -> Tensor:
-        return wanted[torch.as_tensor(rows, device=device)].to(output.dtype) - output.reshape(len(rows))
-
     one, each = np.ones((len(target), 1, 1)), target[:, None]
     rises = (Rise(Rising(loss), -one, each), Rise(Rising(loss.mirrored()), one, -each))
-    return OutputReading(loss, loss.label, loss.range, None, pushed, rises)
+    return OutputReading(loss, loss.label, loss.range, None, Residual(torch.as_tensor(target).to(device)), rises)
 
 
 def _binary(index: IntArray, loss: Loss, device: torch.device) -> OutputReading:
     sign = np.where(index > 0, 1.0, -1.0)
-    signs = torch.as_tensor(sign, dtype=torch.float32).to(device)
-
-    def pushed(output: Tensor, rows: IntArray) -> Tensor:
-        mine = signs[torch.as_tensor(rows, device=device)].to(output.dtype)
-        v = -mine * output.reshape(len(rows))
-        if not loss.needs_crossing:
-            return v
-        # A score of exactly 0 is predicted as the first class: right for it, though on the boundary.
-        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (mine < 0.0))
-
+    pushed = Margin(torch.as_tensor(sign, dtype=torch.float32).to(device), loss.needs_crossing)
     each, zero = sign[:, None, None], np.zeros((len(sign), 1))
     rises: tuple[Rise, ...] = (Rise(loss, -each, zero),)
     if loss.falls:
@@ -127,39 +102,101 @@ def _binary(index: IntArray, loss: Loss, device: torch.device) -> OutputReading:
 
 
 def _many(index: IntArray, outputs: int, loss: Loss, device: torch.device) -> OutputReading:
-    """`v`: by how much the other classes are ahead, the best of them or (for the cross-entropy) all of them together."""
     own = torch.as_tensor(index, dtype=torch.int64).to(device)
     soft = loss.name == "logistic"
-
-    def pushed(output: Tensor, rows: IntArray) -> Tensor:
-        mine = own[torch.as_tensor(rows, device=device)][:, None]
-        others = output.scatter(1, mine, -math.inf)
-        ahead = torch.logsumexp(others, dim=1) if soft else others.amax(dim=1)
-        v = ahead - output.gather(1, mine)[:, 0]
-        if not loss.needs_crossing:
-            return v
-        # Of classes that tie, the first is predicted: right for it, though on the boundary.
-        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (output.argmax(dim=1) == mine[:, 0]))
-
+    pushed = OthersAhead(own, soft, loss.needs_crossing)
     rises: tuple[Rise, ...] = ()
     if len(index) * outputs * (outputs - 1) <= MAX_FUNCTIONALS and not loss.falls:
         unit = np.eye(outputs)
         others = np.array([[k for k in range(outputs) if k != mine] for mine in range(outputs)])
         ahead = unit[others] - unit[:, None, :]
         rises = (Rise(loss, ahead[index], np.zeros((len(index), outputs - 1)), soft),)
-    leads = [_ahead(k, own, pushed) for k in range(outputs)] if outputs <= MAX_CLASSES_SOUGHT else []
+    leads = [OneAhead(k, pushed) for k in range(outputs)] if outputs <= MAX_CLASSES_SOUGHT else []
     return OutputReading(loss, loss.label_of(outputs), loss.range, index, pushed, rises, leads)
 
 
-def _ahead(other: int, own: Tensor, otherwise: Outputs) -> Outputs:
+# From an output to `v`. These are classes, not functions inside functions, so that what holds them can be pickled.
+
+
+@dataclass(frozen=True)
+class OwnLoss:
+    """A loss of the user's own, which is `v` itself."""
+
+    loss: UserLoss
+    target: Tensor
+
+    def __call__(self, output: Tensor, rows: IntArray) -> Tensor:
+        with guarded(lambda why: ModelError(f"the loss fails on outputs of shape {tuple(output.shape)}: {why}.")):
+            per_sample = self.loss(output, _at(self.target, rows))
+        if not isinstance(per_sample, Tensor) or per_sample.shape != (len(rows),):
+            shape = tuple(per_sample.shape) if isinstance(per_sample, Tensor) else type(per_sample).__name__
+            raise ModelError(
+                f"the loss gave {shape} for {len(rows)} rows; it must return one number a row, as with reduction='none'."
+            )
+        return per_sample
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Of a regressor: the target less the prediction."""
+
+    target: Tensor
+
+    def __call__(self, output: Tensor, rows: IntArray) -> Tensor:
+        return _at(self.target, rows).to(output.dtype) - output.reshape(len(rows))
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Of two classes and one score: minus the score, signed by the true class."""
+
+    sign: Tensor
+    strict: bool
+
+    def __call__(self, output: Tensor, rows: IntArray) -> Tensor:
+        mine = _at(self.sign, rows).to(output.dtype)
+        v = -mine * output.reshape(len(rows))
+        if not self.strict:
+            return v
+        # A score of exactly 0 is predicted as the first class: right for it, though on the boundary.
+        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (mine < 0.0))
+
+
+@dataclass(frozen=True)
+class OthersAhead:
+    """Of several classes: by how much the others are ahead, the best of them or (for the cross-entropy) all together."""
+
+    own: Tensor
+    soft: bool
+    strict: bool
+
+    def __call__(self, output: Tensor, rows: IntArray) -> Tensor:
+        mine = _at(self.own, rows)[:, None]
+        others = output.scatter(1, mine, -math.inf)
+        ahead = torch.logsumexp(others, dim=1) if self.soft else others.amax(dim=1)
+        v = ahead - output.gather(1, mine)[:, 0]
+        if not self.strict:
+            return v
+        # Of classes that tie, the first is predicted: right for it, though on the boundary.
+        return v - torch.finfo(v.dtype).tiny * ((v == 0.0) & (output.argmax(dim=1) == mine[:, 0]))
+
+
+@dataclass(frozen=True)
+class OneAhead:
     """By how much one class is ahead of a sample's own; for its own samples, as for all classes together."""
 
-    def pushed(output: Tensor, rows: IntArray) -> Tensor:
-        mine = own[torch.as_tensor(rows, device=own.device)]
-        ahead = output[:, other] - output.gather(1, mine[:, None])[:, 0]
-        return torch.where(mine == other, otherwise(output, rows), ahead)
+    other: int
+    all_together: OthersAhead
 
-    return pushed
+    def __call__(self, output: Tensor, rows: IntArray) -> Tensor:
+        mine = _at(self.all_together.own, rows)
+        ahead = output[:, self.other] - output.gather(1, mine[:, None])[:, 0]
+        return torch.where(mine == self.other, self.all_together(output, rows), ahead)
+
+
+def _at(values: Tensor, rows: IntArray) -> Tensor:
+    """The entries of some rows, wherever they are."""
+    return values[torch.as_tensor(rows, device=values.device)]
 
 
 def _classes(labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] | None) -> IntArray:

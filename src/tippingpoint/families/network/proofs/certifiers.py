@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -24,6 +24,7 @@ from tippingpoint.data.frames import Features
 from tippingpoint.families.network.outputs import OutputReading
 from tippingpoint.families.network.proofs.gates import Bounds, GateSearch
 from tippingpoint.families.network.proofs.shells import Shell, reason, shells
+from tippingpoint.families.network.rises import Rise
 from tippingpoint.families.network.search.oracle import Certifier, PathOracle, Setting, Uncertified
 from tippingpoint.losses import Loss
 from tippingpoint.push import FreePush
@@ -93,16 +94,49 @@ class Slopes:
 
 
 @dataclass(frozen=True)
+class LayerSlopes:
+    """The slopes of a chain of layers, found when first asked for.
+
+    Attributes
+    ----------
+    layers, features, domain
+        The chain, the samples, and where they may go.
+    rises
+        Of the loss, through the outputs.
+    work
+        How many multiplications they are worth.
+    """
+
+    layers: nn.Sequential
+    features: Features
+    domain: Domain
+    rises: Sequence[Rise]
+    work: float
+
+    @cached_property
+    def slopes(self) -> Sequence[Slopes]:
+        """One for every rise that can be bounded."""
+        x, shape = self.features.x, self.features.shape
+        found = []
+        for rise in self.rises:
+            lines = shells(self.layers, x, shape, self.domain, rise.functionals, rise.constants, self.work)
+            if lines is not None:
+                found.append(Slopes(rise.loss, lines, rise.soft))
+        return found
+
+    @cached_property
+    def squared_distances(self) -> FloatArray:
+        """No error of a sample is nearer."""
+        return np.asarray(np.square(np.min([slopes.distances() for slopes in self.slopes], axis=0)))
+
+
+@dataclass(frozen=True)
 class SteepnessCertifier(Certifier):
     """Bounds on gains from how steep the score can be, kept for every price that was asked for."""
 
-    build: Callable[[], Sequence[Slopes]]
+    steepness: LayerSlopes
     losses: FloatArray
     _known: dict[float, FloatArray] = field(default_factory=dict)
-
-    @cached_property
-    def _slopes(self) -> Sequence[Slopes]:
-        return self.build()
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         return Certificate(highest_floor(problem, self.gains, _begin(problem, solution)), STEEPNESS)
@@ -110,22 +144,24 @@ class SteepnessCertifier(Certifier):
     def gains(self, price: float) -> FloatArray:
         """The most that any step can gain at a price, by any rise of the loss."""
         if price not in self._known:
-            self._known[price] = np.asarray(np.max([slopes.gains(price, self.losses) for slopes in self._slopes], axis=0))
+            self._known[price] = np.asarray(
+                np.max([slopes.gains(price, self.losses) for slopes in self.steepness.slopes], axis=0)
+            )
         return self._known[price]
 
 
 @dataclass(frozen=True)
 class DistanceCertifier(Certifier):
-    """The 0/1 loss: no error of a sample that is right is nearer than a distance, measured when first asked for."""
+    """The 0/1 loss: no error of a sample that is right is nearer than a distance, which was proved or follows from slopes."""
 
-    measure: Callable[[], FloatArray]
+    least: FloatArray | LayerSlopes
     right: BoolArray
     by: str = STEEPNESS
 
-    @cached_property
+    @property
     def squared(self) -> FloatArray:
         """The least squared distance of an error."""
-        return self.measure()
+        return self.least.squared_distances if isinstance(self.least, LayerSlopes) else self.least
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         return Certificate(highest_floor(problem, self._gains, _begin(problem, solution)), self.by)
@@ -217,21 +253,10 @@ def steepness_certifier(
     why = reason(layers, features.shape)
     if why is not None:
         return Uncertified(why)
-
-    def build() -> list[Slopes]:
-        found = []
-        for rise in reading.rises:
-            lines = shells(layers, features.x, features.shape, domain, rise.functionals, rise.constants, work)
-            if lines is not None:
-                found.append(Slopes(rise.loss, lines, rise.soft))
-        return found
-
-    def nearest() -> FloatArray:
-        return np.asarray(np.square(np.min([slopes.distances() for slopes in build()], axis=0)))
-
+    steepness = LayerSlopes(layers, features, domain, reading.rises, work)
     if reading.loss.needs_crossing:
-        return DistanceCertifier(nearest, setting.now < 0.0)
-    return SteepnessCertifier(build, setting.losses)
+        return DistanceCertifier(steepness, setting.now < 0.0)
+    return SteepnessCertifier(steepness, setting.losses)
 
 
 def _begin(problem: Problem, solution: Solution) -> float:

@@ -58,5 +58,5 @@ def proved_errors(
         squared = np.maximum(squared, steepness.squared)
     end = "" if found.finished else ", which ran out of time"
     by = f"nearest errors bounded by a proof over the gates of the hidden layer{end}"
-    certifier = DistanceCertifier(lambda: squared, setting.now < 0.0, by)
+    certifier = DistanceCertifier(squared, setting.now < 0.0, by)
     return SearchedErrorOracle(setting, steps, errs(setting, steps), certifier, (INTERRUPTED,) if found.stopped else ())
