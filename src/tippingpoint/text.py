@@ -71,11 +71,6 @@ def bound(summary: Mapping[str, Any]) -> str:
     return f"≥ {number(summary['lower'])}" if summary["lower"] > 0.0 else "upper"
 
 
-def is_estimate(summary: Mapping[str, Any]) -> bool:
-    """Whether a stability was found, but nothing bounds it from above: the model's answers are noisy."""
-    return Standing.of(summary).kind == "estimate"
-
-
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence; of a search that did not end it is what was found by then."""
     if not summary["interrupted"] or summary["status"] == "features":

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tippingpoint.report.elements import Markup, tag
-from tippingpoint.text import is_estimate
+from tippingpoint.standing import Kind, Standing
 
 EXACT, TWO_SIDED, UPPER, INTERRUPTED, NOT_FOUND = "exact", "two-sided", "upper bound only", "interrupted", "not found"
 ESTIMATE = "estimate only"
@@ -22,20 +21,22 @@ MEANING = {
 }
 """Every standing that a number can have, and what it says."""
 
+BADGES: dict[Kind, str] = {
+    "exact": EXACT,
+    "bounded": TWO_SIDED,
+    "searched": UPPER,
+    "estimate": ESTIMATE,
+    "not found": NOT_FOUND,
+}
+"""What a badge calls each kind of standing."""
+
 PASSED, FAILED = "passed", "failed"
 
 
 def standing(result: Mapping[str, Any]) -> str:
     """What is known of the stability of a result; a search that did not end comes before everything else."""
-    if result["interrupted"]:
-        return INTERRUPTED
-    if result["exact"]:
-        return EXACT
-    if math.isinf(result["value"]) and math.isfinite(result["lower"]):
-        return NOT_FOUND
-    if is_estimate(result):
-        return ESTIMATE
-    return TWO_SIDED if result["lower"] > 0.0 else UPPER
+    known = Standing.of(result)
+    return INTERRUPTED if known.interrupted else BADGES[known.kind]
 
 
 def elsewhere(own: str, *, exact: bool) -> str:
