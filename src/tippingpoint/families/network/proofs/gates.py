@@ -9,9 +9,10 @@ The score to push up is :math:`v(s) = k + \sum_j o_j \operatorname{relu}(u_j + w
   all that a worthwhile step can reach is above it: a linear model again, a gate between 0 and 1 and a constant.
 
 With all gates set the score is linear, and the best response is known in closed form (`tippingpoint.losses.push_response`), for
-every loss, price and bounds. Its value is an upper bound on what any step can gain, whatever the gates of negative units are;
-at the best gates of a decided pattern it is attained. Nodes that cannot beat the best step known are dropped. Stopped at any
-time, the largest value of the open nodes is a certified bound.
+every loss, price and bounds. Its value is an upper bound on what any step can gain, whatever the gates of negative units are.
+At the best gates of a decided pattern it is attained where the response to them is unique; otherwise, as the logistic loss
+shows, a gap may remain that no branch closes (docs/mathematics.md, section 7). Nodes that cannot beat the best step known are
+dropped. Stopped at any time, the largest value of the open nodes is a certified bound.
 """
 
 from __future__ import annotations
