@@ -133,6 +133,8 @@ def test_errors_about_data_do_too(place: Path, cli: Command) -> None:
 
 
 def test_a_command_whose_data_are_no_file_is_not_asked_for_lines(cli: Command) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("matplotlib")
     code, _, err = cli("reproduce", "income", "--data", "nowhere", "--out", "out")
     assert (code, "nowhere" in err, "please report" in err) == (2, True, False)
 
