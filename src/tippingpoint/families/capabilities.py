@@ -9,10 +9,11 @@ from typing import Literal
 Answer = Literal["exact", "bounded", "searched"]
 """How well a stability is known: to rounding; from both sides; from above only, by what a search found."""
 
-Kind = Literal["numbers", "bounds", "whole numbers", "categories", "one feature"]
-"""What may move: numbers freely; within bounds; in whole steps; among categories; one number alone."""
+Kind = Literal["numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature"]
+"""What may move: numbers freely; within bounds; in whole steps, which can be counted; in more of them; among categories; one
+number alone."""
 
-EVERY_KIND: tuple[Kind, ...] = ("numbers", "bounds", "whole numbers", "categories", "one feature")
+EVERY_KIND: tuple[Kind, ...] = ("numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature")
 
 MEANING: dict[Answer, str] = {
     "exact": "to rounding",

@@ -29,17 +29,18 @@ class BlackBoxFamily(Family):
         Capability(
             "black box: trees of scikit-learn",
             tuple(LOSSES),
-            ("one feature",),
+            ("numbers", "bounds", "one feature"),
             "exact",
             "both sides of every threshold",
         ),
         Capability(
             "black box: anything that predicts",
             tuple(LOSSES),
-            EVERY_KIND,
-            "searched",
-            "calls of the model; exact where every place can be tried",
+            ("whole numbers", "categories"),
+            "exact",
+            "every place tried, up to 2,000",
         ),
+        Capability("black box: anything that predicts", tuple(LOSSES), EVERY_KIND, "searched", "calls of the model"),
     )
 
     def recognise(self, subject: Subject, given: Mapping[str, Any], reason: str) -> Judgement | Refusal | None:

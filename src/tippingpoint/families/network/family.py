@@ -13,6 +13,8 @@ from tippingpoint.families.network.options import NetworkOptions
 from tippingpoint.losses import LOSSES
 from tippingpoint.preprocessing.modules import holds_module, is_module, steps_and_last
 
+CLASSIFICATION = tuple(name for name, make in LOSSES.items() if make().task == "classification")
+
 
 class NetworkFamily(Family):
     """Modules that return logits or a prediction."""
@@ -22,18 +24,33 @@ class NetworkFamily(Family):
     options = NetworkOptions
     capabilities = (
         Capability(
-            "network: a chain of layers that are lines between breakpoints",
+            "network: layers that are lines between breakpoints",
             tuple(LOSSES),
             ("one feature",),
             "exact",
-            "every piece along the column (of several classes: not cross-entropy)",
+            "every piece along the column",
         ),
+        Capability(
+            "network: the same, of several classes",
+            ("zero_one", "hinge", "squared_hinge"),
+            ("one feature",),
+            "exact",
+            "every piece along the column",
+        ),
+        Capability("network: any", tuple(LOSSES), ("whole numbers", "categories"), "exact", "every place tried, up to 2,000"),
         Capability(
             "network: a chain of known layers",
             tuple(LOSSES),
-            ("numbers", "bounds", "whole numbers", "categories"),
+            EVERY_KIND,
             "bounded",
             "gradients, and how steep the layers can be; one hidden layer of ReLUs is proved with `method='exact'`",
+        ),
+        Capability(
+            "network: several classes",
+            CLASSIFICATION,
+            EVERY_KIND,
+            "bounded",
+            "gradients, and how steep the layers can be",
         ),
         Capability("network: any other module", tuple(LOSSES), EVERY_KIND, "searched", "gradients"),
     )
