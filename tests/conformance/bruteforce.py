@@ -24,10 +24,13 @@ REACH = 6.0
 GRID = {1: 97, 2: 33, 3: 15}
 """Places on each axis of the grid, by how many numbers move."""
 
-ZOOMS, ZOOMED, ZOOM = 8, 7, 3.0
-"""How often the neighbourhood of the best place is looked at again, places on each axis of it, and how it shrinks."""
+ZOOMS, ZOOMED, ZOOM = 12, 7, 3.0
+"""How often the neighbourhood of the best place is looked at, places on each axis of it, and how it shrinks if none is better."""
 
-WEIGHTS = 801
+RANDOM = 50
+"""Random places of each sample besides those of the grid."""
+
+WEIGHTS = 401
 """Weights between which the price of any other is a chord."""
 
 Atoms = tuple[FloatArray, FloatArray]
@@ -54,13 +57,23 @@ def grid(domain: Domain, row: FloatArray) -> FloatArray:
         (menu.columns.tolist(), menu.values[np.isfinite(menu.cost[int(menu.options(row[None])[0])])])  # noqa: PD011  # no pandas
         for menu in domain.menus
     ]
-    places = [row]
+    places = [row, *_elsewhere(domain, row, free)]
     for chosen in itertools.product(*(values for _, values in parts)):
         place = row.copy()
         for (columns, _), value in zip(parts, chosen, strict=True):
             place[columns] = value
         places.append(place)
     return np.array(places)
+
+
+def _elsewhere(domain: Domain, row: FloatArray, free: Sequence[int]) -> FloatArray:
+    """Random places, for what hides between those of the grid."""
+    smooth = [j for j in free if domain.step[j] == 0.0]
+    places = np.tile(row, (RANDOM, 1)) if smooth else np.zeros((0, len(row)))
+    for j in smooth:
+        low, high = (float(bound[0, 0]) for bound in domain.bounds(row[None], np.array([j])))
+        places[:, j] = np.clip(row[j] + np.random.default_rng(j).normal(size=RANDOM), low, high)
+    return places
 
 
 def refined(trial: ModelTrial, places: Sequence[FloatArray], found: Sequence[Atoms], prices: Sequence[float]) -> list[FloatArray]:
@@ -78,7 +91,7 @@ def refined(trial: ModelTrial, places: Sequence[FloatArray], found: Sequence[Ato
     best = np.array([places[i][int(each.argmax())] for i, each in zip(owner, worth, strict=True)])
     value = np.array([each.max() for each in worth])
     offsets = np.array(list(itertools.product(np.linspace(-1.0, 1.0, ZOOMED), repeat=len(free))))
-    radius = 2.0 * REACH / (GRID[len(free)] - 1)
+    radius = np.full((len(owner), 1, 1), 4.0 * REACH / (GRID[len(free)] - 1))  # two places of the grid
     seen: list[FloatArray] = []
     for _ in range(ZOOMS):
         tried = np.repeat(best[:, None], len(offsets), axis=1)
@@ -86,9 +99,10 @@ def refined(trial: ModelTrial, places: Sequence[FloatArray], found: Sequence[Ato
         loss, cost = trial.priced(np.repeat(owner, len(offsets)), tried.reshape(-1, x.shape[1]))
         gained = (np.repeat(price, len(offsets)) * loss - cost).reshape(len(owner), -1)
         pick, here = tried[np.arange(len(owner)), gained.argmax(axis=1)], gained.max(axis=1)
-        best, value = np.where((here > value)[:, None], pick, best), np.maximum(here, value)
+        better = here > value
+        best, value = np.where(better[:, None], pick, best), np.maximum(here, value)
+        radius[~better] /= ZOOM
         seen.append(best)
-        radius /= ZOOM
     return [np.concatenate([each[owner == i] for each in seen]) for i in range(len(x))]
 
 

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from examples import EXAMPLES, Cell, cells, divergences, trial
-from laws import brute_force, envelope_theorem, points_fed_back, two_sided
-from tippingpoint.core.divergences import Divergence
+from laws import brute_force, envelope_theorem, moving_alone, points_fed_back, two_sided
 from tippingpoint.families.registry import FAMILIES
-from trials import Trial
 
 CELLS = list(cells())
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
-@pytest.mark.parametrize("law", [envelope_theorem, points_fed_back, brute_force], ids=lambda law: law.__name__)
-def test_responses(law: Callable[[Trial], None], cell: Cell) -> None:
-    law(trial(cell))
-
-
-@pytest.mark.parametrize("cell", CELLS, ids=str)
-@pytest.mark.parametrize("divergence", divergences(), ids=lambda divergence: divergence.label)
-def test_stability(divergence: Divergence, cell: Cell) -> None:
-    two_sided(trial(cell), divergence, cell.capability.answer)
+def test_every_law_holds(cell: Cell) -> None:
+    example = trial(cell)
+    envelope_theorem(example)
+    points_fed_back(example)
+    brute_force(example)
+    moving_alone(example, cell.capability.answer)
+    for divergence in divergences():
+        two_sided(example, divergence, cell.capability.answer)
 
 
 def test_every_family_declares_something_and_has_an_example_of_it() -> None:

@@ -94,8 +94,10 @@ class PiecesOracle(Oracle):
             with np.errstate(invalid="ignore"):
                 here = reach.push + (value[rows] - now)
                 worth = price * here - reach.cost if math.isfinite(price) else here
-                # Equal pieces: the steeper one, so that the slope at rest is the one from the right.
-                better = (worth > gain) | ((worth == gain) & (reach.compliance > best.compliance))
+                # Equally good: what lifts more (at no price that is the piece the sample is on), then the steeper one, so that
+                # the slope at rest is the one from the right.
+                steeper = (here == lift) & (reach.compliance > best.compliance)
+                better = (worth > gain) | ((worth == gain) & ((here > lift) | steeper))
             chosen[better] = k
             lift, gain = np.where(better, here, lift), np.where(better, worth, gain)
             best = reach.where(better, best)
