@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,42 +21,40 @@ from tippingpoint.space.domain import Domain
 REACH = 6.0
 """How far from a sample the grid goes, in each number."""
 
-GRID = {1: 97, 2: 33, 3: 15}
-"""Places on each axis of the grid, by how many numbers move."""
+GRID = {1: 121, 2: 41, 3: 15}
+"""Places on each axis of the grid, by how many numbers move; denser near the sample."""
 
-ZOOMS, ZOOMED, ZOOM = 12, 7, 3.0
-"""How often the neighbourhood of the best place is looked at, places on each axis of it, and how it shrinks if none is better."""
+RADIUS, ZOOMS, ZOOMED, ZOOM = 0.5, 14, 7, 2.5
+"""Neighbourhood of the best place, how often it is looked at, places on each axis, and how it shrinks if none is better."""
 
 RANDOM = 50
 """Random places of each sample besides those of the grid."""
 
-WEIGHTS = 401
+WEIGHTS = 241
 """Weights between which the price of any other is a chord."""
 
 Atoms = tuple[FloatArray, FloatArray]
 """Loss and cost of places where a sample may go; the first is where it is."""
 
 
-def axis(domain: Domain, row: FloatArray, j: int, steps: int) -> FloatArray:
-    """Legal values of one number of one sample, its own among them."""
+def axis(domain: Domain, row: FloatArray, j: int, steps: int, kinks: FloatArray | None) -> FloatArray:
+    """Legal values of one number of one sample, its own among them; `kinks` where the model can change, if that is known."""
     low, high = (float(bound[0, 0]) for bound in domain.bounds(row[None], np.array([j])))
     if domain.step[j] > 0.0:
         size = domain.step[j]
         counts = np.arange(math.ceil((low - row[j]) / size - 1e-6), math.floor((high - row[j]) / size + 1e-6) + 1)
         return np.asarray(row[j] + size * counts)
-    grid = np.linspace(max(low, row[j] - REACH), min(high, row[j] + REACH), steps)
-    return np.unique(np.append(grid, row[j]))
+    spread = np.linspace(-1.0, 1.0, steps)
+    values = row[j] + REACH * spread * np.abs(spread) if kinks is None else kinks
+    return np.unique(np.clip(np.append(values, row[j]), low, high))
 
 
-def grid(domain: Domain, row: FloatArray) -> FloatArray:
+def grid(domain: Domain, row: FloatArray, kinks: Mapping[str, FloatArray]) -> FloatArray:
     """Every legal place of one sample: all of its menus, numbers on a grid; where it is comes first."""
     free = [int(j) for j in domain.free]
     parts: list[tuple[list[int], FloatArray]] = [
-        ([j], axis(domain, row, j, GRID[len(free)])[:, None]) for j in free
-    ] + [
-        (menu.columns.tolist(), menu.values[np.isfinite(menu.cost[int(menu.options(row[None])[0])])])  # noqa: PD011  # no pandas
-        for menu in domain.menus
-    ]
+        ([j], axis(domain, row, j, GRID[len(free)], kinks.get(domain.names[j]))[:, None]) for j in free
+    ] + [(menu.columns.tolist(), menu.values[np.isfinite(menu.cost[int(menu.options(row[None])[0])])]) for menu in domain.menus]
     places = [row, *_elsewhere(domain, row, free)]
     for chosen in itertools.product(*(values for _, values in parts)):
         place = row.copy()
@@ -76,14 +74,16 @@ def _elsewhere(domain: Domain, row: FloatArray, free: Sequence[int]) -> FloatArr
     return places
 
 
-def refined(trial: ModelTrial, places: Sequence[FloatArray], found: Sequence[Atoms], prices: Sequence[float]) -> list[FloatArray]:
+def refined(
+    trial: ModelTrial, places: Sequence[FloatArray], found: Sequence[Atoms], prices: Sequence[float]
+) -> list[FloatArray]:
     """Places ever nearer to the best of every price, for every sample; nothing where no number moves freely.
 
     `found` are loss and cost of `places`, of which the best are begun with.
     """
     domain, x = trial.domain, trial.features.x
     free = np.array([j for j in domain.free if domain.step[j] == 0.0], dtype=np.intp)
-    if not len(free) or not prices:
+    if not len(free) or not prices or trial.kinks:
         return [np.zeros((0, x.shape[1])) for _ in x]
     owner, price = (each.ravel() for each in np.meshgrid(np.arange(len(x)), prices, indexing="ij"))
     low, high = domain.bounds(x[owner], free)
@@ -91,11 +91,13 @@ def refined(trial: ModelTrial, places: Sequence[FloatArray], found: Sequence[Ato
     best = np.array([places[i][int(each.argmax())] for i, each in zip(owner, worth, strict=True)])
     value = np.array([each.max() for each in worth])
     offsets = np.array(list(itertools.product(np.linspace(-1.0, 1.0, ZOOMED), repeat=len(free))))
-    radius = np.full((len(owner), 1, 1), 4.0 * REACH / (GRID[len(free)] - 1))  # two places of the grid
+    radius = np.full((len(owner), 1, 1), RADIUS)
+    rng = np.random.default_rng(0)
     seen: list[FloatArray] = []
     for _ in range(ZOOMS):
         tried = np.repeat(best[:, None], len(offsets), axis=1)
-        tried[:, :, free] = np.clip(best[:, None, free] + radius * offsets, low[:, None], high[:, None])
+        around = np.where(rng.random(offsets.shape) < 0.5, offsets, rng.uniform(-1.0, 1.0, offsets.shape))
+        tried[:, :, free] = np.clip(best[:, None, free] + radius * around, low[:, None], high[:, None])
         loss, cost = trial.priced(np.repeat(owner, len(offsets)), tried.reshape(-1, x.shape[1]))
         gained = (np.repeat(price, len(offsets)) * loss - cost).reshape(len(owner), -1)
         pick, here = tried[np.arange(len(owner)), gained.argmax(axis=1)], gained.max(axis=1)
@@ -129,7 +131,7 @@ def worth_keeping(loss: FloatArray, cost: FloatArray) -> Atoms:
 def stability(
     atoms: Sequence[Atoms], base: FloatArray, risk: float, theta1: float, theta2: float, divergence: Divergence
 ) -> float:
-    r"""The definition itself: :math:`\min \theta_1 \sum p_i m_{ij} c_{ij} + \theta_2 \sum p_i \phi(w_i)`, :math:`w_i = \sum_j m_{ij}`.
+    r"""The definition itself: :math:`\min \theta_1 \sum p_i m_{ij} c_{ij} + \theta_2 \sum p_i \phi(\sum_j m_{ij})`.
 
     The price of weights is interpolated between many of them, from above, so this is a linear program for any divergence; no
     duality and no conjugate is in it. The result is an upper bound on the stability, near to it as far as the atoms are.
@@ -146,7 +148,9 @@ def stability(
     weighing = coo_array((np.tile(weights, n), (np.repeat(np.arange(n), k), np.arange(n * k))), shape=(n, n * k)).tocsr()
     of_sample = coo_array((np.ones(m), (owner, np.arange(m))), shape=(n, m)).tocsr()
     nothing = coo_array((n, m)).tocsr()
-    equal = vstack([hstack([of_sample, -weighing]), hstack([nothing, mixing]), coo_array(np.append(base[owner], np.zeros(n * k))[None])])
+    equal = vstack(
+        [hstack([of_sample, -weighing]), hstack([nothing, mixing]), coo_array(np.append(base[owner], np.zeros(n * k))[None])]
+    )
     moving = theta1 * base[owner] * cost if math.isfinite(theta1) else np.zeros(m)
     answer = linprog(
         np.append(moving, np.repeat(base, k) * np.tile(phi, n)),

@@ -33,7 +33,7 @@ from trials import ModelTrial, Scores, TableTrial, Trial, judged_by
 SAMPLES, TRAINED_ON = 7, 80
 """Rows that are asked about, and rows that models are trained on."""
 
-CALLS = 4000
+CALLS = 1500
 """Rows that a black box is asked about."""
 
 SHARE = 0.8
@@ -140,7 +140,9 @@ def data(kind: Kind, *, text: bool = True, countless: bool = False) -> Data:
 
 def numeric(rows: pd.DataFrame) -> FloatArray:
     """Rows as numbers, words as their lengths."""
-    columns = [rows[name].map(lambda word: 0.5 * len(word)) if rows[name].dtype.kind not in "biuf" else rows[name] for name in rows]
+    columns = [
+        rows[name].map(lambda word: 0.5 * len(word)) if rows[name].dtype.kind not in "biuf" else rows[name] for name in rows
+    ]
     return np.column_stack([np.asarray(column, dtype=float) for column in columns])
 
 
@@ -174,13 +176,19 @@ def chosen(y: Any) -> IntArray:
 
 
 def example(
-    model: Any, scores: Scores, loss: str, given: Data, y: Any, frame: Callable[[pd.DataFrame], Any] | None = None, **options: Any
-) -> Trial:
+    model: Any,
+    scores: Scores,
+    loss: str,
+    given: Data,
+    y: Any,
+    frame: Callable[[pd.DataFrame], Any] | None = None,
+    **options: Any,
+) -> ModelTrial:
     """A model on some of the rows."""
     rows = chosen(y)
     x, labels = given.pool.iloc[rows].reset_index(drop=True), np.asarray(y)[rows]
     judge = judged_by(scores, loss, labels)
-    return ModelTrial(model, x if frame is None else frame(x), labels, judge, loss, given.space, options, given.alone)
+    return ModelTrial(model, x, labels, judge, loss, given.space, options, given.alone)
 
 
 def fitted(estimator: Any, given: Data, y: Any) -> Any:
@@ -221,12 +229,23 @@ def pieces(_: str, kind: Kind) -> Trial:
     return ModelTrial(None, rows, y, judge, loss, given.space, {}, given.alone)
 
 
+def fine(loss: str, kind: Kind) -> Trial:
+    """Of the 0/1 loss several classes; of the others whatever they are losses of."""
+    if loss == "PiecewiseLinear":
+        return pieces(loss, kind)
+    return linear_classes(loss, kind) if loss == "zero_one" else linear(loss, kind)
+
+
 class Bent(nn.Module):
     """A module that is no chain of layers."""
 
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.tilt = nn.Parameter(torch.from_numpy(np.resize([1.1, -0.8, 0.5], width)))
+        self.middle = nn.Parameter(torch.from_numpy(x0(width)))
+
     def forward(self, x: Tensor) -> Tensor:
-        tilt = torch.from_numpy(np.resize([1.1, -0.8, 0.5], x.shape[1])).to(x.dtype)
-        centred = (x - torch.from_numpy(x0(x.shape[1])).to(x.dtype)) @ tilt
+        centred = (x - self.middle) @ self.tilt
         return (centred + 0.4 * torch.sin(2.0 * centred) + 0.2 * torch.sin(3.0 * x[:, 0])).reshape(-1, 1)
 
 
@@ -241,7 +260,9 @@ def layered(width: int, activation: nn.Module, outputs: int = 1) -> nn.Module:
     return module
 
 
-def network(module: Callable[[int], nn.Module], loss: str, kind: Kind, *, countless: bool = False, classes: int = 2, **search: Any) -> Trial:
+def network(
+    module: Callable[[int], nn.Module], loss: str, kind: Kind, *, countless: bool = False, classes: int = 2, **search: Any
+) -> Trial:
     given = data(kind, text=False, countless=countless)
     pool = given.pool.astype(float)
     given = Data(pool, given.space, given.alone)
@@ -268,9 +289,19 @@ def tree(loss: str, kind: Kind) -> Trial:
     brief = {"n_estimators": 4, "max_depth": 2, "learning_rate": 0.7, "random_state": 0}
     if loss_named(loss).task == "regression":
         model = fitted(GradientBoostingRegressor(**brief), given, y)
-        return example(model, model.predict, loss, given, y, progress=False)
-    model = fitted(GradientBoostingClassifier(**brief), given, y)
-    return example(model, model.decision_function, loss, given, y, progress=False)
+        found = example(model, model.predict, loss, given, y, progress=False)
+    else:
+        model = fitted(GradientBoostingClassifier(**brief), given, y)
+        found = example(model, model.decision_function, loss, given, y, progress=False)
+    found.kinks = {name: beside_thresholds(model, j) for j, name in enumerate(given.pool)}
+    return found
+
+
+def beside_thresholds(model: Any, column: int) -> FloatArray:
+    """Values on both sides of every threshold of a column, as near as single precision tells apart."""
+    trees = [each.tree_ for each in np.ravel(model.estimators_)]
+    at = np.concatenate([tree.threshold[tree.feature == column] for tree in trees])
+    return np.concatenate([at - 1e-6, at + 1e-6])
 
 
 def black_box(loss: str, kind: Kind, *, countless: bool = False) -> Trial:
@@ -311,20 +342,27 @@ def tanh_classes(width: int) -> nn.Module:
     return layered(width, nn.Tanh(), 3)
 
 
-def bent(_: int) -> nn.Module:
-    return Bent()
+def bent(width: int) -> nn.Module:
+    return Bent(width).eval()
+
+
+def chain(loss: str, kind: Kind) -> Trial:
+    """One output, or in some kinds of space three classes: the same is declared of both."""
+    several = loss_named(loss).task == "classification" and kind in ("bounds", "one feature", "categories")
+    if several:
+        return network(tanh_classes, loss, kind, countless=True, classes=3)
+    return network(tanh, loss, kind, countless=True)
 
 
 EXAMPLES: dict[tuple[str, str, str], Callable[[str, Kind], Trial]] = {
     ("tables of alternatives", "any, as a table of alternatives", "exact"): alternatives,
     ("linear models", "linear: a regressor, or two classes", "exact"): linear,
-    ("linear models", "linear: a regressor, or two classes", "bounded"): linear,
+    ("linear models", "linear: any of these", "bounded"): fine,
     ("linear models", "linear: several classes", "exact"): linear_classes,
     ("linear models", "none: a `PiecewiseLinear` loss of the features", "exact"): pieces,
-    ("networks", "network: layers that are lines between breakpoints", "exact"): partial(network, relu),
+    ("networks", "network: ReLUs and other lines", "exact"): partial(network, relu),
     ("networks", "network: the same, of several classes", "exact"): partial(network, relu_classes, classes=3),
-    ("networks", "network: a chain of known layers", "bounded"): partial(network, tanh, countless=True),
-    ("networks", "network: several classes", "bounded"): partial(network, tanh_classes, countless=True, classes=3),
+    ("networks", "network: a chain of known layers", "bounded"): chain,
     ("networks", "network: any other module", "searched"): partial(network, bent, countless=True),
     ("networks", "network: any", "exact"): partial(network, bent),
     ("black boxes", "black box: trees of scikit-learn", "exact"): tree,

@@ -1,4 +1,4 @@
-"""What a conformance test needs of an example: its profile, its places tried one by one, and the user's own word on any place."""
+"""What a conformance test needs of an example: its profile, its places tried one by one, the user's own word on any place."""
 
 from __future__ import annotations
 
@@ -85,6 +85,8 @@ class ModelTrial(Trial):
         The user's own loss.
     alone
         The feature that moves alone, if one does.
+    kinks
+        By feature: values beside which a model that is constant in between changes; brute force tries these then.
     """
 
     model: Any
@@ -95,6 +97,7 @@ class ModelTrial(Trial):
     space: Space | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     alone: str | None = None
+    kinks: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @cached_property
     def case(self) -> Case:
@@ -153,7 +156,7 @@ class ModelTrial(Trial):
 
     @cached_property
     def _coarse(self) -> tuple[list[FloatArray], list[Atoms]]:
-        places = [grid(self.domain, row) for row in self.features.x]
+        places = [grid(self.domain, row, self.kinks) for row in self.features.x]
         return places, self.priced_of(places)
 
 

@@ -31,14 +31,14 @@ class BlackBoxFamily(Family):
             tuple(LOSSES),
             ("numbers", "bounds", "one feature"),
             "exact",
-            "both sides of every threshold",
+            "both sides of every threshold, if up to 2,000 places a row",
         ),
         Capability(
             "black box: anything that predicts",
             tuple(LOSSES),
             ("whole numbers", "categories"),
             "exact",
-            "every place tried, up to 2,000",
+            "all places, if up to 2,000 a row",
         ),
         Capability("black box: anything that predicts", tuple(LOSSES), EVERY_KIND, "searched", "calls of the model"),
     )

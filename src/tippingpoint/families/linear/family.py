@@ -32,11 +32,11 @@ class LinearFamily(Family):
             "closed form of every piece",
         ),
         Capability(
-            "linear: a regressor, or two classes",
-            tuple(LOSSES),
+            "linear: any of these",
+            (*LOSSES, "PiecewiseLinear"),
             ("fine steps",),
             "bounded",
-            "steps rounded, and a lower bound as if they were not",
+            "rounding, and bounded as if steps were none",
         ),
     )
 

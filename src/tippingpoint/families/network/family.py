@@ -13,8 +13,6 @@ from tippingpoint.families.network.options import NetworkOptions
 from tippingpoint.losses import LOSSES
 from tippingpoint.preprocessing.modules import holds_module, is_module, steps_and_last
 
-CLASSIFICATION = tuple(name for name, make in LOSSES.items() if make().task == "classification")
-
 
 class NetworkFamily(Family):
     """Modules that return logits or a prediction."""
@@ -23,13 +21,7 @@ class NetworkFamily(Family):
     one = "a network"
     options = NetworkOptions
     capabilities = (
-        Capability(
-            "network: layers that are lines between breakpoints",
-            tuple(LOSSES),
-            ("one feature",),
-            "exact",
-            "every piece along the column",
-        ),
+        Capability("network: ReLUs and other lines", tuple(LOSSES), ("one feature",), "exact", "every piece along the column"),
         Capability(
             "network: the same, of several classes",
             ("zero_one", "hinge", "squared_hinge"),
@@ -37,20 +29,13 @@ class NetworkFamily(Family):
             "exact",
             "every piece along the column",
         ),
-        Capability("network: any", tuple(LOSSES), ("whole numbers", "categories"), "exact", "every place tried, up to 2,000"),
+        Capability("network: any", tuple(LOSSES), ("whole numbers", "categories"), "exact", "all places, if up to 2,000 a row"),
         Capability(
             "network: a chain of known layers",
             tuple(LOSSES),
             EVERY_KIND,
             "bounded",
-            "gradients, and how steep the layers can be; one hidden layer of ReLUs is proved with `method='exact'`",
-        ),
-        Capability(
-            "network: several classes",
-            CLASSIFICATION,
-            EVERY_KIND,
-            "bounded",
-            "gradients, and how steep the layers can be",
+            "gradients, and how steep layers are; `method='exact'` proves one hidden layer of ReLUs to 1 %",
         ),
         Capability("network: any other module", tuple(LOSSES), EVERY_KIND, "searched", "gradients"),
     )
