@@ -30,7 +30,7 @@ RADIUS, ZOOMS, ZOOMED, ZOOM = 0.5, 14, 7, 2.5
 RANDOM = 50
 """Random places of each sample besides those of the grid."""
 
-WEIGHTS = 241
+WEIGHTS = 201
 """Weights between which the price of any other is a chord."""
 
 Atoms = tuple[FloatArray, FloatArray]

@@ -181,7 +181,6 @@ def example(
     loss: str,
     given: Data,
     y: Any,
-    frame: Callable[[pd.DataFrame], Any] | None = None,
     **options: Any,
 ) -> ModelTrial:
     """A model on some of the rows."""
@@ -293,7 +292,7 @@ def tree(loss: str, kind: Kind) -> Trial:
     else:
         model = fitted(GradientBoostingClassifier(**brief), given, y)
         found = example(model, model.decision_function, loss, given, y, progress=False)
-    found.kinks = {name: beside_thresholds(model, j) for j, name in enumerate(given.pool)}
+    found.kinks = {str(name): beside_thresholds(model, j) for j, name in enumerate(given.pool)}
     return found
 
 
@@ -312,7 +311,7 @@ def black_box(loss: str, kind: Kind, *, countless: bool = False) -> Trial:
         return curved(rows) - middle
 
     y = targets(loss, scores(given.pool))
-    output = {"output": "score"} if loss_named(loss).task == "classification" else {}
+    output: dict[str, Any] = {"output": "score"} if loss_named(loss).task == "classification" else {}
     return example(scores, scores, loss, given, y, progress=False, calls=CALLS, **output)
 
 

@@ -65,7 +65,7 @@ class CutOracle(Oracle):
 
     @property
     def losses(self) -> FloatArray:
-        return self._wrong.astype(float)
+        return np.asarray(self._wrong, dtype=float)
 
     def respond(self, price: float) -> Response:
         goes = ~self._wrong & (self._cost < price)
@@ -175,7 +175,7 @@ def test_every_law_holds_of_a_new_family(kind: str) -> None:
 def test_it_comes_out_of_every_front_door_and_of_reports(tmp_path: Path) -> None:
     cut, rows, y = given()
     x = rows.pool
-    prices = {"theta1": 1.0, "theta2": 0.25}
+    prices: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
     result = tp.stability(cut, x, y, 0.4, overshoot=1e-6, **prices)
     assert result.exact
     assert "closed form: one cut" in str(result)
@@ -187,7 +187,6 @@ def test_it_comes_out_of_every_front_door_and_of_reports(tmp_path: Path) -> None
     compared = tp.compare({"cut": cut, "line": linear}, x, y, 0.4, **prices)
     here, there = (compared.results[name].value for name in ("cut", "line"))
     assert here == pytest.approx(there, rel=1e-9), "the same model, served by two families"
-    )
     page = result.report(tmp_path / "cut.html", features=ranked, comparison=compared).read_text(encoding="utf-8")
     assert "closed form: one cut" in page
     told = json.loads(result.report(tmp_path / "cut.json").read_text(encoding="utf-8"))

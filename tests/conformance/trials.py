@@ -114,7 +114,7 @@ class ModelTrial(Trial):
         return self.case.features
 
     @cached_property
-    def profile(self) -> Profile:  # type: ignore[override]  # made once
+    def profile(self) -> Profile:
         if self.alone is None:
             return self.case.profile()
         return self.case.ask(self.case.judgement.along(self.domain))
@@ -169,7 +169,7 @@ class TableTrial(Trial):
     counted = True
 
     @cached_property
-    def profile(self) -> Profile:  # type: ignore[override]  # made once
+    def profile(self) -> Profile:
         return tp.profile_table(self.table)
 
     def atoms(self, prices: Sequence[float]) -> list[Atoms]:

@@ -47,7 +47,8 @@ def refused(model: Any, x: Any, y: Any, kind: type[TippingPointError] = InputErr
 )
 def test_an_option_that_is_misspelt_is_named(family: Family, option: str) -> None:
     example = some(family)
-    sentence = refused(example.model, example.X, example.y, **{option + option[-1]: 1})
+    misspelt: dict[str, Any] = {option + option[-1]: 1}
+    sentence = refused(example.model, example.X, example.y, **misspelt)
     assert f"did you mean {option}, an option of " in sentence
     assert family.name in sentence
 
