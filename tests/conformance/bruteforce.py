@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import coo_array, hstack, vstack
 
 if TYPE_CHECKING:
     from trials import ModelTrial
@@ -27,7 +26,7 @@ GRID = {1: 121, 2: 41, 3: 15}
 RADIUS, ZOOMS, ZOOMED, ZOOM = 0.5, 14, 7, 2.5
 """Neighbourhood of the best place, how often it is looked at, places on each axis, and how it shrinks if none is better."""
 
-RANDOM = 50
+RANDOM = 300
 """Random places of each sample besides those of the grid."""
 
 WEIGHTS = 201
@@ -55,22 +54,21 @@ def grid(domain: Domain, row: FloatArray, kinks: Mapping[str, FloatArray]) -> Fl
     parts: list[tuple[list[int], FloatArray]] = [
         ([j], axis(domain, row, j, GRID[len(free)], kinks.get(domain.names[j]))[:, None]) for j in free
     ] + [(menu.columns.tolist(), menu.values[np.isfinite(menu.cost[int(menu.options(row[None])[0])])]) for menu in domain.menus]
-    places = [row, *_elsewhere(domain, row, free)]
-    for chosen in itertools.product(*(values for _, values in parts)):
-        place = row.copy()
-        for (columns, _), value in zip(parts, chosen, strict=True):
-            place[columns] = value
-        places.append(place)
-    return np.array(places)
+    which = np.indices([len(values) for _, values in parts]).reshape(len(parts), -1)
+    places = np.tile(row, (which.shape[1], 1))
+    for (columns, values), chosen in zip(parts, which, strict=True):
+        places[:, columns] = values[chosen]
+    return np.concatenate([row[None], _elsewhere(domain, row, free), places])
 
 
 def _elsewhere(domain: Domain, row: FloatArray, free: Sequence[int]) -> FloatArray:
     """Random places, for what hides between those of the grid."""
     smooth = [j for j in free if domain.step[j] == 0.0]
     places = np.tile(row, (RANDOM, 1)) if smooth else np.zeros((0, len(row)))
+    size = np.geomspace(0.05, 2.0, RANDOM)
     for j in smooth:
         low, high = (float(bound[0, 0]) for bound in domain.bounds(row[None], np.array([j])))
-        places[:, j] = np.clip(row[j] + np.random.default_rng(j).normal(size=RANDOM), low, high)
+        places[:, j] = np.clip(row[j] + size * np.random.default_rng(j).normal(size=RANDOM), low, high)
     return places
 
 
@@ -116,10 +114,9 @@ def envelopes(atoms: Sequence[Atoms], price: float) -> FloatArray:
 def worth_keeping(loss: FloatArray, cost: FloatArray) -> Atoms:
     """The places on the upper concave envelope of the loss over the cost: no mixture of others is better."""
     order = np.lexsort((-loss, cost))
+    record = np.maximum.accumulate(loss[order])
     kept: list[int] = []
-    for k in order:
-        if kept and loss[k] <= loss[kept[-1]]:
-            continue
+    for k in order[np.append(True, record[1:] > record[:-1])]:
         while len(kept) > 1 and (loss[k] - loss[kept[-2]]) * (cost[kept[-1]] - cost[kept[-2]]) >= (
             loss[kept[-1]] - loss[kept[-2]]
         ) * (cost[k] - cost[kept[-2]]):
@@ -143,23 +140,23 @@ def stability(
     weights = np.array([1.0]) if math.isinf(theta2) else _weights(divergence, 1.0 / float(base.min()))
     phi = np.zeros(1) if math.isinf(theta2) else theta2 * divergence.phi(weights)
     # Variables: the mass of every atom, then the mixture of weights of every sample.
-    k = len(weights)
-    mixing = coo_array((np.ones(n * k), (np.repeat(np.arange(n), k), np.arange(n * k))), shape=(n, n * k)).tocsr()
-    weighing = coo_array((np.tile(weights, n), (np.repeat(np.arange(n), k), np.arange(n * k))), shape=(n, n * k)).tocsr()
-    of_sample = coo_array((np.ones(m), (owner, np.arange(m))), shape=(n, m)).tocsr()
-    nothing = coo_array((n, m)).tocsr()
-    equal = vstack(
-        [hstack([of_sample, -weighing]), hstack([nothing, mixing]), coo_array(np.append(base[owner], np.zeros(n * k))[None])]
+    k, each = len(weights), np.eye(n)
+    equal = np.block(
+        [
+            [each[:, owner], -np.kron(each, weights)],
+            [np.zeros((n, m)), np.kron(each, np.ones(k))],
+            [base[owner], np.zeros(n * k)],
+        ]
     )
     moving = theta1 * base[owner] * cost if math.isfinite(theta1) else np.zeros(m)
     answer = linprog(
         np.append(moving, np.repeat(base, k) * np.tile(phi, n)),
-        A_eq=equal.tocsr(),
+        A_eq=equal,
         b_eq=np.concatenate([np.zeros(n), np.ones(n), [1.0]]),
         A_ub=-np.append(base[owner] * loss, np.zeros(n * k))[None],
         b_ub=[-risk],
     )
-    return float(answer.fun) if answer.status == 0 else math.inf
+    return math.inf if answer.fun is None or answer.status else float(answer.fun)
 
 
 def _weights(divergence: Divergence, most: float) -> FloatArray:
