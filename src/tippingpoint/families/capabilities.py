@@ -9,15 +9,16 @@ from typing import Literal
 Answer = Literal["exact", "bounded", "searched"]
 """How well a stability is known: to rounding; from both sides; from above only, by what a search found."""
 
-Kind = Literal["numbers", "bounds", "whole numbers", "categories", "one feature"]
-"""What may move: numbers freely; within bounds; in whole steps; among categories; one number alone."""
+Kind = Literal["numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature"]
+"""What may move: numbers freely; within bounds; in whole steps, which can be counted; in more of them; among categories; one
+number alone."""
 
-EVERY_KIND: tuple[Kind, ...] = ("numbers", "bounds", "whole numbers", "categories", "one feature")
+EVERY_KIND: tuple[Kind, ...] = ("numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature")
 
 MEANING: dict[Answer, str] = {
     "exact": "to rounding",
     "bounded": "from both sides",
-    "searched": "from above: what was found",
+    "searched": "from above, by what was found",
 }
 """In words, for a table."""
 
@@ -48,7 +49,7 @@ class Capability:
 
 
 def table(families: Iterable[tuple[str, Iterable[Capability]]], losses: Iterable[str]) -> str:
-    """What is exact for whom, as a table in Markdown.
+    """What is exact for whom, as a table in Markdown; models of which the same is declared share a line.
 
     Parameters
     ----------
@@ -58,11 +59,20 @@ def table(families: Iterable[tuple[str, Iterable[Capability]]], losses: Iterable
         All that there are, to say "all" where all are served.
     """
     every = set(losses)
-    lines = ["| model | loss | what moves | stability | by |", "|---|---|---|---|---|"]
+    rows: dict[tuple[str, ...], list[str]] = {}
     for _, declared in families:
         for each in declared:
             named = "all" if every <= set(each.losses) else ", ".join(each.losses)
-            kinds = "anything" if set(EVERY_KIND) <= set(each.kinds) else ", ".join(each.kinds)
-            answer = f"**{each.answer}**" if each.answer == "exact" else f"{each.answer}, {MEANING[each.answer]}"
-            lines.append(f"| {each.models} | {named} | {kinds} | {answer} | {each.how} |")
+            answer = f"**{each.answer}**" if each.answer == "exact" else f"{each.answer}: {MEANING[each.answer]}"
+            rows.setdefault((named, _kinds(each.kinds), answer, each.how), []).append(each.models)
+    lines = ["| model | loss | what moves | stability | by |", "|---|---|---|---|---|"]
+    lines += [f"| {'; '.join(models)} | {' | '.join(rest)} |" for rest, models in rows.items()]
     return "\n".join(lines)
+
+
+def _kinds(kinds: tuple[Kind, ...]) -> str:
+    """In words: all, all but one, or each."""
+    lacking = [kind for kind in EVERY_KIND if kind not in kinds]
+    if len(lacking) <= 1:
+        return " but ".join(["anything", *lacking])
+    return ", ".join(kinds)

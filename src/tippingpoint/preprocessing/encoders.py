@@ -56,7 +56,7 @@ def _collect(steps: Sequence[Any], names: Sequence[str], found: dict[str, list[A
             names = [names[j] for j in imputed_columns(step)]
             if step.strategy == "constant":
                 filled |= {value for value in plain(step.statistics_) if isinstance(value, str)}
-        elif step is not None and step != "passthrough":
+        elif step is not None and not isinstance(step, str):
             return
 
 

@@ -41,17 +41,18 @@ class BlackBoxFamily(Family):
         Capability(
             "black box: trees of scikit-learn",
             tuple(LOSSES),
-            ("one feature",),
+            ("numbers", "bounds", "one feature"),
             "exact",
-            "both sides of every threshold",
+            "both sides of every threshold, if up to 2,000 places a row",
         ),
         Capability(
             "black box: anything that predicts",
             tuple(LOSSES),
-            EVERY_KIND,
-            "searched",
-            "calls of the model; exact where every place can be tried",
+            ("whole numbers", "categories"),
+            "exact",
+            "all places, if up to 2,000 a row",
         ),
+        Capability("black box: anything that predicts", tuple(LOSSES), EVERY_KIND, "searched", "calls of the model"),
     )
 
     def recognise(self, subject: Subject, given: Mapping[str, Any], reason: str) -> Judgement | Refusal | None:

@@ -23,6 +23,9 @@ from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
 from tippingpoint.preprocessing.modules import is_module, steps_and_last
 from tippingpoint.space.domain import Domain
 
+ALL_BUT_FINE = tuple(kind for kind in EVERY_KIND if kind != "fine steps")
+"""Steps too many to be counted are rounded."""
+
 
 class LinearFamily(Family):
     """Scores `coef·x + intercept` of the user's columns, whoever fitted them."""
@@ -30,14 +33,21 @@ class LinearFamily(Family):
     name = "linear models"
     one = "a linear model"
     capabilities = (
-        Capability("linear: a regressor, or two classes", tuple(LOSSES), EVERY_KIND, "exact", "closed forms"),
-        Capability("linear: several classes", ("zero_one",), EVERY_KIND, "exact", "the nearest boundary"),
+        Capability("linear: a regressor, or two classes", tuple(LOSSES), ALL_BUT_FINE, "exact", "closed forms"),
+        Capability("linear: several classes", ("zero_one",), ALL_BUT_FINE, "exact", "the nearest boundary"),
         Capability(
             "none: a `PiecewiseLinear` loss of the features",
             ("PiecewiseLinear",),
-            ("numbers", "bounds", "one feature"),
+            ALL_BUT_FINE,
             "exact",
             "closed form of every piece",
+        ),
+        Capability(
+            "linear: any of these",
+            (*LOSSES, "PiecewiseLinear"),
+            ("fine steps",),
+            "bounded",
+            "rounding, and bounded as if steps were none",
         ),
     )
 

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, Rows
-from tippingpoint.core.dual import Solution, Status, highest_floor
+from tippingpoint.core.dual import Solution
 from tippingpoint.core.oracle import Certificate, ClosedForm, ClosedSide, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import ESCAPE_FACTOR, Response
 from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry
+from tippingpoint.families.linear.relaxed import how_certified, relaxed_lower
 from tippingpoint.losses import Loss
 from tippingpoint.losses.push_response import PushResponse, Side
 from tippingpoint.push import Push
@@ -59,8 +60,7 @@ class LinearOracle(Oracle):
             self._losses = loss.value(self._sides[0].v)
         self._kept: dict[tuple[int, int], Push] = {}
         self.exact = not self._geometry.rounds
-        how = "closed form" if self.exact else "fine steps rounded, and bounded by letting them move freely"
-        self.certificate = f"{how}: {loss.label} loss of a linear score"
+        self.certificate = f"{how_certified(exact=self.exact)}: {loss.label} loss of a linear score"
 
     @property
     def losses(self) -> FloatArray:
@@ -83,18 +83,12 @@ class LinearOracle(Oracle):
         return peak
 
     def bound(self, problem: Problem, solution: Solution) -> Certificate:
-        # Rounding takes nothing from the largest push, so what is out of reach is out of reach either way.
-        if solution.status in (Status.ALREADY, Status.UNREACHABLE):
-            return Certificate(solution.lower, self.certificate)
 
         def gains(price: float) -> FloatArray:
             relaxed = self._whole(price, rounded=False)
             return np.asarray(price * relaxed.lift - relaxed.cost)
 
-        if solution.status is Status.LARGEST:
-            return Certificate(highest_floor(problem, gains, problem.theta1), self.certificate)
-        prices = [h for h in (solution.left.price, solution.right.price) if h > 0.0]
-        return Certificate(max(problem.floor(h, gains(h / problem.theta1)) for h in prices), self.certificate)
+        return Certificate(relaxed_lower(problem, solution, gains), self.certificate)
 
     def escape(self, lift: float) -> Response:
         escaped = Response.staying(len(self._losses))

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, Rows, combine
-from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.dual import Solution
+from tippingpoint.core.oracle import Certificate, Oracle
+from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry, shifted
+from tippingpoint.families.linear.relaxed import how_certified, relaxed_lower
 from tippingpoint.losses import PiecewiseLinear
 from tippingpoint.push import Reach
 from tippingpoint.space.domain import Domain
@@ -37,8 +40,6 @@ class PiecesOracle(Oracle):
         Which features may move, within which bounds, at what price.
     """
 
-    exact = True
-    certificate = "closed form: convex piecewise-linear loss of the features"
     ceiling = math.inf
 
     def __init__(self, x: FloatArray, y: FloatArray, loss: PiecewiseLinear, domain: Domain) -> None:
@@ -49,19 +50,46 @@ class PiecesOracle(Oracle):
         self._pieces = [ScoreGeometry(x, Score(a, 0.0), domain) for a in loss.slopes]
         self._now = [y * combine(x, a) + b for a, b in zip(loss.slopes, loss.offsets, strict=True)]
         self._losses: FloatArray = np.maximum.reduce(self._now)
+        self._loss = loss
+        self.exact = not any(piece.rounds for piece in self._pieces)
+        self.certificate = f"{how_certified(exact=self.exact)}: convex piecewise-linear loss of the features"
 
     @property
     def losses(self) -> FloatArray:
         return self._losses
 
     def respond(self, price: float) -> Response:
+        return self._whole(price, rounded=not self.exact)
+
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
+        def gains(price: float) -> FloatArray:
+            relaxed = self._whole(price, rounded=False)
+            return np.asarray(price * relaxed.lift - relaxed.cost)
+
+        return Certificate(relaxed_lower(problem, solution, gains), self.certificate)
+
+    def _whole(self, price: float, *, rounded: bool) -> Response:
+        """The responses of all samples; where steps are fine, rounded to them or as if they were not."""
         whole = Response.staying(len(self._losses))
         for rows in max(self._pieces, key=lambda piece: piece.bounded).chunks(len(self._losses)):
             _, whole.lift[rows], reach = self._best(price, rows)
             whole.cost[rows] = reach.cost
             # Along a piece the loss rises by t = Bμ with μ = λ/2.
             whole.slope[rows] = 0.5 * reach.compliance if math.isfinite(price) else 0.0
+        if rounded:
+            whole.lift[:], whole.cost[:] = self._rounded(price)
         return whole
+
+    def _rounded(self, price: float) -> tuple[FloatArray, FloatArray]:
+        """Lift and cost of the best responses once fine steps are rounded; nothing where that does not pay."""
+        rows = np.arange(len(self._losses))
+        columns, steps = self._steps(price, rows)
+        moved = self._x.copy()
+        moved[:, columns] += steps
+        there = [self._y * combine(moved, a) + b for a, b in zip(self._loss.slopes, self._loss.offsets, strict=True)]
+        lift, cost = np.maximum.reduce(there) - self._losses, self._domain.distance(self._x, moved)
+        pays = (lift > 0.0) if math.isinf(price) else (price * lift > cost)
+        return np.where(pays, lift, 0.0), np.where(pays, cost, 0.0)
 
     def peak(self) -> Response:
         peak = self.respond(math.inf)
@@ -72,14 +100,19 @@ class PiecesOracle(Oracle):
         return peak
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        columns, steps = self._steps(price, rows)
+        return shifted(self._x, rows, columns, np.where((lift > 0.0)[:, None], steps, 0.0), self._domain)
+
+    def _steps(self, price: float, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        """The columns that move, and the steps in them that the best pieces make."""
         chosen, _, reach = self._best(price, rows)
         columns = np.unique(np.concatenate([piece.columns for piece in self._pieces]))
         steps = np.zeros((len(rows), len(columns)))
         for k, piece in enumerate(self._pieces):
-            here = np.flatnonzero((chosen == k) & (lift > 0.0))
+            here = np.flatnonzero(chosen == k)
             where = np.searchsorted(columns, piece.columns)
             steps[here[:, None], where] = piece.steps(rows[here], self._y[rows[here]], reach.take(here))
-        return shifted(self._x, rows, columns, steps, self._domain)
+        return columns, steps
 
     def _best(self, price: float, rows: Rows) -> tuple[IntArray, FloatArray, Reach]:
         """The best piece of every row, its lift and its push."""
@@ -94,8 +127,10 @@ class PiecesOracle(Oracle):
             with np.errstate(invalid="ignore"):
                 here = reach.push + (value[rows] - now)
                 worth = price * here - reach.cost if math.isfinite(price) else here
-                # Equal pieces: the steeper one, so that the slope at rest is the one from the right.
-                better = (worth > gain) | ((worth == gain) & (reach.compliance > best.compliance))
+                # Equally good: what lifts more (at no price that is the piece the sample is on), then the steeper one, so that
+                # the slope at rest is the one from the right.
+                steeper = (here == lift) & (reach.compliance > best.compliance)
+                better = (worth > gain) | ((worth == gain) & ((here > lift) | steeper))
             chosen[better] = k
             lift, gain = np.where(better, here, lift), np.where(better, worth, gain)
             best = reach.where(better, best)

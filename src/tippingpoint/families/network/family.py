@@ -21,19 +21,21 @@ class NetworkFamily(Family):
     one = "a network"
     options = NetworkOptions
     capabilities = (
+        Capability("network: ReLUs and other lines", tuple(LOSSES), ("one feature",), "exact", "every piece along the column"),
         Capability(
-            "network: a chain of layers that are lines between breakpoints",
-            tuple(LOSSES),
+            "network: the same, of several classes",
+            ("zero_one", "hinge", "squared_hinge"),
             ("one feature",),
             "exact",
-            "every piece along the column (of several classes: not cross-entropy)",
+            "every piece along the column",
         ),
+        Capability("network: any", tuple(LOSSES), ("whole numbers", "categories"), "exact", "all places, if up to 2,000 a row"),
         Capability(
             "network: a chain of known layers",
             tuple(LOSSES),
-            ("numbers", "bounds", "whole numbers", "categories"),
+            EVERY_KIND,
             "bounded",
-            "gradients, and how steep the layers can be; one hidden layer of ReLUs is proved with `method='exact'`",
+            "gradients, and how steep layers are; `method='exact'` proves one hidden layer of ReLUs to 1 %",
         ),
         Capability("network: any other module", tuple(LOSSES), EVERY_KIND, "searched", "gradients"),
     )

@@ -64,7 +64,7 @@ class CoordinateOracle(Oracle):
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         moved = dict(zip(self._names, self._x[rows].T, strict=True))
-        steps = np.where(lift > 0.0, self._steps(price, rows, lift), 0.0)
+        steps = np.where(lift > 0.0, self._steps(price, rows, lift), 0.0) if lift.any() else np.zeros(len(rows))
         moved[self._names[self._column]] = self._x[rows, self._column] + steps
         return moved
 

@@ -277,7 +277,10 @@ class PathOracle(LayersOracle):
                 return
             seen.append((price, excess))
             # Atoms from both sides of the root mix well: once it is near, look from beyond it.
-            price += 2.0 * step if near else min(max(step, price / RATIO - price), price * RATIO - price)
+            further = price + (2.0 * step if near else min(max(step, price / RATIO - price), price * RATIO - price))
+            if further == price:  # beside a pole the risk passes the threshold between two neighbouring numbers
+                return
+            price = further
 
     def _with_search(self, oracle: PathOracle, price: float, *, first: bool) -> PathOracle:
         """An oracle with what a search at a price finds."""
