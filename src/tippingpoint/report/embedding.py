@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.atoms import Envelopes
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.oracle import ClosedForm, Oracle
 from tippingpoint.core.responses import BestResponses, Response
-from tippingpoint.report.embedded_atoms import EmbeddedAtoms
-from tippingpoint.report.packing import Digits, pack
+from tippingpoint.report.packing import Digits, pack, unpack
 
 MAX_RESPONSES = 2_000_000
 """Responses, one a sample and price, that are computed to settle that no place is missing."""
@@ -49,6 +49,22 @@ ROUND_OFF = 1e-12
 
 LEAST_COST = 1e-300
 """What an alternative costs that costs nothing: it is not the sample itself."""
+
+
+class EmbeddedAtoms(Envelopes):
+    """Best responses among the places that a page holds, as the browser finds them, bit by bit; it fulfils
+    `tippingpoint.core.responses.BestResponses`.
+
+    Parameters
+    ----------
+    held
+        Embedded atoms: every sample's loss, and how many places it has, with the lift and the cost of each, both rising.
+    """
+
+    def __init__(self, held: dict[str, Any]) -> None:
+        self.losses = unpack(held["losses"])
+        atoms = Envelopes.of_moves(unpack(held["count"]).astype(np.intp), unpack(held["lift"]), unpack(held["cost"]))
+        super().__init__(atoms.first, atoms.lift, atoms.cost)
 
 
 @dataclass(frozen=True)

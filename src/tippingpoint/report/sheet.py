@@ -13,8 +13,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.sensitive import SensitiveDistribution
 from tippingpoint.data.columns import Column
 from tippingpoint.report.column_format import ColumnFormat, column_format
-from tippingpoint.report.embedded_atoms import EmbeddedAtoms
-from tippingpoint.report.embedding import Embedded
+from tippingpoint.report.embedding import Embedded, EmbeddedAtoms
 from tippingpoint.results.evidence import Evidence, Places, words
 
 MAX_SHOWN = 10
