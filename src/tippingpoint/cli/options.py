@@ -12,8 +12,7 @@ from tippingpoint.core.divergences import divergence_choices
 from tippingpoint.families.blackbox.options import OUTPUTS
 from tippingpoint.families.network.options import EFFORTS, METHODS
 from tippingpoint.files.base import RISK
-
-SCALES = ("raw", "std", "mad", "iqr")
+from tippingpoint.space.scaling import SCALES
 
 SEARCH = ("method", "certify", "calls", "repeats", "seed", "time_limit", "output")
 """Options of searches, by the names that the front door knows them by."""

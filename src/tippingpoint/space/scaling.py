@@ -27,6 +27,9 @@ SPREAD_ROWS = 5000
 UNITS = {"std": "standard deviations", "mad": "median absolute deviations", "iqr": "interquartile ranges"}
 """Spreads by name, and what distances are then measured in."""
 
+SCALES = ("raw", *UNITS)
+"""What may be said by name: as it is given, or a spread."""
+
 Scale = str | Mapping[str, float]
 
 
@@ -34,8 +37,8 @@ def in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale 
     """The domain in the units chosen."""
     if isinstance(scale, Mapping):
         return domain.scaled(_given(domain, scale), "units of your own")
-    if scale not in (None, "raw", *UNITS):
-        known = ", ".join(repr(name) for name in ("raw", *UNITS))
+    if scale not in (None, *SCALES):
+        known = ", ".join(map(repr, SCALES))
         raise InputError(f"scale={scale!r} is not known; use one of {known}, or a unit for each feature, as {{'age': 10}}.")
     if scale == "raw":
         return domain
