@@ -229,10 +229,8 @@ def pieces(_: str, kind: Kind) -> Trial:
 
 
 def fine(loss: str, kind: Kind) -> Trial:
-    """Of the 0/1 loss several classes; of the others whatever they are losses of."""
-    if loss == "PiecewiseLinear":
-        return pieces(loss, kind)
-    return linear_classes(loss, kind) if loss == "zero_one" else linear(loss, kind)
+    """Whatever it is a loss of."""
+    return pieces(loss, kind) if loss == "PiecewiseLinear" else linear(loss, kind)
 
 
 class Bent(nn.Module):
@@ -356,8 +354,9 @@ def chain(loss: str, kind: Kind) -> Trial:
 EXAMPLES: dict[tuple[str, str, str], Callable[[str, Kind], Trial]] = {
     ("tables of alternatives", "any, as a table of alternatives", "exact"): alternatives,
     ("linear models", "linear: a regressor, or two classes", "exact"): linear,
-    ("linear models", "linear: any of these", "bounded"): fine,
+    ("linear models", "linear: a regressor, two classes, or pieces of the features", "bounded"): fine,
     ("linear models", "linear: several classes", "exact"): linear_classes,
+    ("linear models", "linear: several classes", "bounded"): linear_classes,
     ("linear models", "none: a `PiecewiseLinear` loss of the features", "exact"): pieces,
     ("networks", "network: ReLUs and other lines", "exact"): partial(network, relu),
     ("networks", "network: the same, of several classes", "exact"): partial(network, relu_classes, classes=3),

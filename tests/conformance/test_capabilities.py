@@ -10,7 +10,7 @@ from tippingpoint.families.__main__ import declared
 
 README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- capabilities -->", "<!-- /capabilities -->"
-MOST_LINES = 14
+MOST_LINES = 15
 
 
 def test_the_readme_holds_the_table_that_families_declare() -> None:

@@ -198,7 +198,7 @@ def test_its_option_is_known_checked_suggested_and_refused_elsewhere() -> None:
     cut, rows, y = given()
     with pytest.raises(InputError, match=r"overshoot=-1 must be a number between 0 and 1\."):
         tp.stability(cut, rows.pool, y, 0.4, overshoot=-1)
-    with pytest.raises(InputError, match=r"overshot=0.1 is not known; did you mean overshoot, an option of cuts\?"):
+    with pytest.raises(InputError, match=r"overshot=0.1 is not known to stability; did you mean overshoot, an option of"):
         tp.stability(cut, rows.pool, y, 0.4, overshot=0.1)
     with pytest.raises(InputError, match=r"overshoot=0.1 is an option of a search \(of cuts\); this model needs none"):
         tp.stability(([1.0, 0.0], 0.0), rows.pool, y, 0.4, overshoot=0.1)

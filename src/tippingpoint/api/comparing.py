@@ -19,7 +19,7 @@ from tippingpoint.space.scaling import Scale
 
 def compare(
     models: Mapping[str, Any],
-    X: Any = None,  # noqa: N803  # as above
+    X: Any = None,  # noqa: N803  # the name every data scientist expects
     y: Any = None,
     risk: float | None = None,
     *,
@@ -56,7 +56,7 @@ def compare(
         raise InputError("models must be a mapping of at least two, as {'lr': lr, 'svm': svm}.")
     if risk is None:
         raise InputError("risk is missing; give the threshold, a mean loss, as risk=0.4.")
-    given = Settings.read(settings)
+    given = Settings.read(settings, "compare")
     if X is None and y is None:
         of_models = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale, **given.options}
         return compare_tables(models, risk, given.question, of_models, common=common)

@@ -28,7 +28,7 @@ OF_RANKING = "is one of a ranking, which keeps the numbers of each only; its res
 
 def feature_stability(
     model: Any,
-    X: Any,  # noqa: N803  # as above
+    X: Any,  # noqa: N803  # the name every data scientist expects
     y: Any,
     risk: float,
     *,
@@ -59,7 +59,7 @@ def feature_stability(
     >>> [(name, round(found[name].value, 4)) for name in found]
     [('x0', 0.1525), ('x1', 15.25)]
     """
-    given = Settings.read(settings)
+    given = Settings.read(settings, "feature_stability")
     case = prepared(model, X, y, given.options, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
     check_used(given.options, [case.family])
     return ranked(case, risk, given.question, features)

@@ -10,11 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tippingpoint.api.prices import read_number, resolve_prices
+from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.divergences import Divergence, divergence_named
@@ -106,6 +107,7 @@ class Profile:
         mix: float | None = None,
         budget: float | None = None,
         divergence: str | Divergence = "kl",
+        **unknown: NoReturn,
     ) -> StabilityResult:
         """The least perturbation that lifts the risk to a threshold.
 
@@ -124,7 +126,10 @@ class Profile:
             `1/θ1 + 1/θ2` along the dial; 5, the paper's, where none is given.
         divergence
             "kl", "chi2", "cvar:SHARE" or a `Divergence`.
+        unknown
+            There are no others; one that is misspelt is an error that names the nearest.
         """
+        Settings.read(unknown, "Profile.stability")
         prices = resolve_prices(theta1, theta2, mix, budget)
         problem = Problem(self.oracle, self.base, self._threshold(risk), *prices, divergence_named(divergence))
         oracle = self.oracle.tuned(problem)
@@ -145,6 +150,7 @@ class Profile:
         settings
             As in `stability`.
         """
+        Settings.read(settings, "Profile.curve")
         varied = [name for name in ("theta1", "theta2", "mix", "budget") if _is_list(settings.get(name))]
         if (risks is None) == (risk is None) or len(varied) != (risks is None):
             raise InputError(

@@ -39,7 +39,7 @@ class Review:
 
 def review(
     models: Mapping[str, Any],
-    X: Any,  # noqa: N803  # as above
+    X: Any,  # noqa: N803  # the name every data scientist expects
     y: Any,
     risk: float,
     *,

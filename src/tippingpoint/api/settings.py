@@ -17,8 +17,16 @@ from tippingpoint.families.registry import FAMILIES
 QUESTION = ("theta1", "theta2", "mix", "budget", "divergence")
 """What a question is asked with; all other keywords are options of families."""
 
-DOORS = ("risk", "loss", "sample_weight", "space", "scale", "features")
-"""Arguments of the front doors themselves, for who writes them otherwise."""
+OF_DATA = ("loss", "sample_weight", "space", "scale")
+DOORS = {
+    "profile": OF_DATA,
+    "stability": ("risk", *OF_DATA),
+    "compare": ("risk", *OF_DATA, "common"),
+    "feature_stability": ("risk", *OF_DATA, "features"),
+    "Profile.stability": ("risk",),
+    "Profile.curve": ("risks", "risk"),
+}
+"""The other keywords of every front door, for who writes them otherwise, or gives them to another."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +45,13 @@ class Settings:
     options: Mapping[str, Any]
 
     @classmethod
-    def read(cls, given: Mapping[str, Any], *, question: bool = True) -> Settings:
-        """Keywords that are known; `question` says whether a question is asked here, or later of the profile."""
+    def read(cls, given: Mapping[str, Any], door: str = "stability") -> Settings:
+        """Keywords that are known to a front door: settings, unless it asks nothing itself, and options of families."""
         for name, value in given.items():
-            if name in QUESTION and not question:
+            if name in QUESTION and door == "profile":
                 raise InputError(f"{name}={value!r} belongs to a question: ask profile(...).stability(risk, {name}={value!r}).")
-            if name not in QUESTION and not owners(name):
-                raise InputError(f"{name}={value!r} is not known; {_nearest(name, question=question)}")
+            if name not in QUESTION and (door.startswith("Profile") or not owners(name)):
+                raise InputError(f"{name}={value!r} is not known to {door}; {_meant(name, door)}")
         return cls(
             {name: value for name, value in given.items() if name in QUESTION},
             {name: value for name, value in given.items() if name not in QUESTION},
@@ -61,8 +69,7 @@ def check_used(options: Mapping[str, Any], families: Iterable[Family]) -> None:
     for name, value in options.items():
         if any(name in family.options.names() for family in served):
             continue
-        names = " and ".join(family.name for family in owners(name))
-        first = served[0]
+        names, first = _names(owners(name)), served[0]
         if not first.options.names():
             raise InputError(f"{name}={value!r} is an option of a search (of {names}); this model needs none, so leave it out.")
         own = ", ".join(first.options.names())
@@ -71,18 +78,29 @@ def check_used(options: Mapping[str, Any], families: Iterable[Family]) -> None:
         )
 
 
-def _nearest(name: str, *, question: bool) -> str:
-    """In words: what may have been meant, and whose it is; all that is known, where nothing is near."""
+def _meant(name: str, door: str) -> str:
+    """In words: where a keyword belongs; else what may have been meant, and whose that is; else all that is known."""
+    elsewhere = [other for other, names in DOORS.items() if name in names]
+    if elsewhere:
+        return f"it is an argument of {', '.join(elsewhere)}."
+    if owners(name):  # of a profile, which was searched before
+        return f"it is an option of {_names(owners(name))}: give it to profile(...)."
     options = [option for family in FAMILIES for option in family.options.names()]
-    near = get_close_matches(name.lower(), [*QUESTION, *DOORS, *options], n=1, cutoff=0.6)
+    own = options if not door.startswith("Profile") else []
+    near = get_close_matches(name.lower(), [*QUESTION, *DOORS[door], *own], n=1, cutoff=0.6)
     if near and near[0] in QUESTION:
-        where = "" if question else ", which profile(...).stability takes"
+        where = ", which profile(...).stability takes" if door == "profile" else ""
         return f"did you mean {near[0]}, a setting of the question{where}?"
-    if near and near[0] in DOORS:
+    if near and near[0] in DOORS[door]:
         return f"did you mean {near[0]}?"
     if near:
-        return f"did you mean {near[0]}, an option of {' and '.join(family.name for family in owners(near[0]))}?"
-    with_options = [family for family in FAMILIES if family.options.names()]
-    of_families = [f"options of {family.name} are {listed(family.options.names())}" for family in with_options]
-    of_question = [f"settings of a question are {listed(QUESTION)}"] if question else []
-    return "; ".join([*of_question, *of_families]) + "."
+        return f"did you mean {near[0]}, an option of {_names(owners(near[0]))}?"
+    known = [] if door == "profile" else [f"settings of a question are {listed(QUESTION)}"]
+    if own:
+        with_options = [family for family in FAMILIES if family.options.names()]
+        known += [f"options of {family.name} are {listed(family.options.names())}" for family in with_options]
+    return "; ".join(known) + "."
+
+
+def _names(families: Iterable[Family]) -> str:
+    return " and ".join(family.name for family in families)

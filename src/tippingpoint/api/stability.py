@@ -78,7 +78,7 @@ def profile(
     >>> profile.stability(risk=0.5, theta1=1.0, theta2=float("inf")).value
     0.125
     """
-    given = Settings.read(options, question=False).options
+    given = Settings.read(options, "profile").options
     case = prepared(model, X, y, given, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
     check_used(given, [case.family])
     return case.profile()
@@ -105,7 +105,7 @@ def stability(
     risk
         The threshold.
     settings
-        Prices and divergence, as in `Profile.stability`; for modules also how to search, as in `profile`.
+        Prices and divergence, as in `Profile.stability`; and options of the model's family, as in `profile`.
     """
     given = Settings.read(settings)
     case = prepared(model, X, y, given.options, loss=loss, sample_weight=sample_weight, space=space, scale=scale)

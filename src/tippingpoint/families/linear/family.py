@@ -43,11 +43,14 @@ class LinearFamily(Family):
             "closed form of every piece",
         ),
         Capability(
-            "linear: any of these",
+            "linear: a regressor, two classes, or pieces of the features",
             (*LOSSES, "PiecewiseLinear"),
             ("fine steps",),
             "bounded",
             "rounding, and bounded as if steps were none",
+        ),
+        Capability(
+            "linear: several classes", ("zero_one",), ("fine steps",), "bounded", "rounding, and bounded as if steps were none"
         ),
     )
 
