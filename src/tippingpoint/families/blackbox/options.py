@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from tippingpoint.families.options import Options, check_choice, check_progress, check_whole
+from tippingpoint.families.options import SEED, Options, check_choice, check_progress, check_whole, on_command_line
 
 OUTPUTS = ("label", "probability", "score", "prediction")
 """What a model may return: a class, probabilities of classes, scores of classes (or of the second), or a number."""
@@ -21,6 +21,8 @@ class BlackBoxOptions(Options):
     calls
         Rows that the model may be asked about, in all; more find nothing worse. None for as many as it takes to scan every
         feature and to search among combinations of them, some hundreds a sample.
+    repeats
+        Calls for every row, of which the mean is taken: for models whose answers are noisy. Each counts.
     seed
         Of what is drawn.
     batch
@@ -31,17 +33,28 @@ class BlackBoxOptions(Options):
         What the model returns, where that is not clear: "label", "probability", "score" or "prediction".
     classes
         Labels in the order of the model's outputs.
-    repeats
-        Calls for every row, of which the mean is taken: for models whose answers are noisy. Each counts.
     """
 
-    calls: int | None = None
-    seed: int = 0
+    calls: int | None = field(
+        default=None,
+        metadata=on_command_line(
+            "of black boxes: rows that the model may be asked about, in all", kind="count", metavar="ROWS"
+        ),
+    )
+    repeats: int = field(
+        default=1,
+        metadata=on_command_line(
+            "of black boxes whose answers are noisy: average so many; each is a call", kind="count", metavar="TIMES"
+        ),
+    )
+    seed: int = field(default=0, metadata=SEED)
     batch: int | None = None
     progress: bool | None = None
-    output: str | None = None
+    output: str | None = field(
+        default=None,
+        metadata=on_command_line("of black boxes: what the model returns, where that is not clear", choices=OUTPUTS),
+    )
     classes: Sequence[Any] | None = None
-    repeats: int = 1
 
     def check(self, given: Mapping[str, Any]) -> None:
         check_whole("calls", self.calls, 1, optional=True, why="at least one call for each row")
