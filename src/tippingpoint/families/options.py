@@ -81,8 +81,9 @@ class Options:
 
 
 def check_whole(name: str, value: Any, least: int, *, optional: bool = False, why: str = "") -> None:
-    """A whole number, `least` or more; None too where it is optional."""
-    if (optional and value is None) or (isinstance(value, Integral) and int(value) >= least):
+    """A whole number, `least` or more, and not True or False; None too where it is optional."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if (optional and value is None) or (whole and int(value) >= least):
         return
     raise InputError(f"{name}={value!r} must be a whole number, {why or f'{least} or more'}.")
 

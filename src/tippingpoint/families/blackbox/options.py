@@ -21,14 +21,14 @@ class BlackBoxOptions(Options):
     calls
         Rows that the model may be asked about, in all; more find nothing worse. None for as many as it takes to scan every
         feature and to search among combinations of them, some hundreds a sample.
-    repeats
-        Calls for every row, of which the mean is taken: for models whose answers are noisy. Each counts.
     seed
         Of what is drawn.
     batch
         Rows asked about at once.
     progress
         Whether to show a bar; None: on a terminal.
+    repeats
+        Calls for every row, of which the mean is taken: for models whose answers are noisy. Each counts.
     output
         What the model returns, where that is not clear: "label", "probability", "score" or "prediction".
     classes
@@ -41,15 +41,15 @@ class BlackBoxOptions(Options):
             "of black boxes: rows that the model may be asked about, in all", kind="count", metavar="ROWS"
         ),
     )
+    seed: int = field(default=0, metadata=SEED)
+    batch: int | None = None
+    progress: bool | None = None
     repeats: int = field(
         default=1,
         metadata=on_command_line(
             "of black boxes whose answers are noisy: average so many; each is a call", kind="count", metavar="TIMES"
         ),
     )
-    seed: int = field(default=0, metadata=SEED)
-    batch: int | None = None
-    progress: bool | None = None
     output: str | None = field(
         default=None,
         metadata=on_command_line("of black boxes: what the model returns, where that is not clear", choices=OUTPUTS),
@@ -57,7 +57,7 @@ class BlackBoxOptions(Options):
     classes: Sequence[Any] | None = None
 
     def check(self, given: Mapping[str, Any]) -> None:
-        check_whole("calls", self.calls, 1, optional=True, why="at least one call for each row")
+        # How few calls are too few depends on the rows: the judgement checks them.
         check_whole("seed", self.seed, 0)
         check_whole("batch", self.batch, 1, optional=True)
         check_whole("repeats", self.repeats, 1)
