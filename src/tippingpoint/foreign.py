@@ -1,11 +1,13 @@
-"""Code of the user's: models, losses and factories, whose failures become one sentence of ours."""
+"""Code of the user's: models, losses and factories, whose failures become one sentence of ours; which models are modules."""
 
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from tippingpoint.errors import TippingPointError
 
@@ -17,6 +19,12 @@ PLACE = re.compile(r"^\s*(\[\d\d:\d\d:\d\d\]\s*)?(/\S+:\d+:\s*)?")
 
 MESSAGE_LENGTH = 300
 """Letters of another's error that are passed on."""
+
+
+def is_module(model: Any) -> bool:
+    """Whether a model is a PyTorch module; PyTorch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
 
 
 @contextmanager

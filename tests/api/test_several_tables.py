@@ -204,6 +204,24 @@ def test_profiles_of_models_on_the_same_rows_compare_as_the_models_do() -> None:
         tp.compare({**profiles, "b": tp.profile(models["b"], x, y, loss="hinge")}, **asked)
 
 
+def test_profiles_of_black_boxes_are_no_tables() -> None:
+    """What a search tried is nothing that was offered, and cannot be taken apart as if it were all that there is."""
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(x[:, 0] > 0.1, 1, 0)
+    models: dict[str, Any] = {
+        "a": lambda rows: (np.asarray(rows)[:, 0] > 0.0).astype(int),
+        "b": lambda rows: (np.asarray(rows)[:, 0] > 0.2).astype(int),
+    }
+    profiles = {name: tp.profile(model, x, y, calls=4_000) for name, model in models.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tp.PairingWarning)
+        compared = tp.compare(profiles, risk=0.5, theta1=1.0, theta2=0.5)
+    assert not any(result.exact for result in compared.results.values())
+    shifted = tp.profile(models["b"], x[:30], y[:30], calls=4_000)
+    with pytest.raises(tp.InputError, match="'a' is of other rows than the others"):
+        tp.compare({**profiles, "b": shifted}, risk=0.5, theta1=1.0, theta2=0.5)
+
+
 GOOD = of(runs(), "small")
 
 BAD: dict[str, tuple[Callable[[], Any], str]] = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ import pytest
 import tippingpoint as tp
 from examples import Data, data, divergences, example
 from laws import brute_force, envelope_theorem, moving_alone, points_fed_back, two_sided
+from tippingpoint.cli import main
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.responses import Response
@@ -24,7 +27,7 @@ from tippingpoint.data.frames import read_labels
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
 from tippingpoint.families.capabilities import Capability, table
-from tippingpoint.families.options import Options
+from tippingpoint.families.options import Options, on_command_line
 from tippingpoint.families.registry import FAMILIES
 from tippingpoint.losses import LOSSES, loss_named
 from tippingpoint.space.domain import Domain
@@ -80,14 +83,15 @@ class CutOracle(Oracle):
         return dict(zip(self._names, moved.T, strict=True))
 
 
-# Step 2, options: a frozen dataclass, each field with its default, and what is wrong with a value in one sentence.
+# Step 2, options: a frozen dataclass, each field with its default, how the command line offers it, where it does, and what is
+# wrong with a value in one sentence.
 
 
 @dataclass(frozen=True)
 class CutOptions(Options):
     """How far beyond the cut samples are shown."""
 
-    overshoot: float = 1e-9
+    overshoot: float = field(default=1e-9, metadata=on_command_line("of cuts: how far beyond", kind="number", metavar="LENGTH"))
 
     def check(self, given: Mapping[str, Any]) -> None:
         if not (isinstance(self.overshoot, Real) and 0.0 < self.overshoot < 1.0):
@@ -204,6 +208,32 @@ def test_its_option_is_known_checked_suggested_and_refused_elsewhere() -> None:
         tp.stability(([1.0, 0.0], 0.0), rows.pool, y, 0.4, overshoot=0.1)
     with pytest.raises(InputError, match=r"calls=10 is an option of black boxes; this is a cut, whose options are overshoot"):
         tp.stability(cut, rows.pool, y, 0.4, calls=10)
+
+
+@pytest.mark.usefixtures("family")
+def test_its_option_can_be_given_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut, rows, y = given()
+    monkeypatch.setitem(sys.modules, "cuts_of_mine", SimpleNamespace(make=lambda: cut))
+    rows.pool.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    where = tmp_path / "sensitive.csv"
+    words = ["evaluate", "--model", "cuts_of_mine:make", "--data", str(tmp_path / "rows.csv"), "--target", "y", "--risk", "0.4"]
+    assert main([*words, "--quiet", "--sensitive", str(where), "--overshoot", "0.125"]) == 0
+    moved = pd.read_csv(where)["a"]
+    assert np.isclose(moved, cut.at + 0.125, rtol=0.0, atol=1e-12).any(), "shown as far beyond the cut as the option says"
+    capsys.readouterr()
+    assert main([*words, "--overshoot", "far"]) == 2
+    assert "argument --overshoot: 'far' is not a number" in capsys.readouterr().err
+    assert main([*words, "--overshoot", "2"]) == 2
+    assert "overshoot=2.0 must be a number between 0 and 1." in capsys.readouterr().err
+    assert main([*words, "--calls", "1000"]) == 2
+    assert "calls=1000 is an option of black boxes; this is a cut" in capsys.readouterr().err
+    assert main(["evaluate", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "how to search (cuts, networks and black boxes only):" in shown
+    assert "--overshoot LENGTH of cuts: how far beyond" in shown
+    assert shown.count("--seed SEED of what is drawn") == 1, "the option of two families stands once"
 
 
 @pytest.mark.usefixtures("family")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.atoms import MAX_ATOMS_A_SAMPLE, Atoms, Envelopes, Layers, TableOracle
+from tippingpoint.core.atoms import MAX_ATOMS_A_SAMPLE, Atoms, AtomsOracle, Envelopes, Layers
 from tippingpoint.core.envelope import envelope
 from tippingpoint.errors import UnsupportedError
 
@@ -50,7 +50,7 @@ def test_every_store_finds_the_best_of_all_atoms(seed: int, price: float) -> Non
     layers, memory = layers_of(lift, cost, places), Atoms(places[0])
     for k in np.random.default_rng(seed).permutation(np.arange(1, PLACES)):
         memory.add(everyone, lift[k], cost[k], places[k])
-    table = TableOracle(np.tile(everyone, PLACES), 1.0 + lift.ravel(), cost.ravel(), {"place": places[:, :, 0].ravel()})
+    table = AtomsOracle(np.tile(everyone, PLACES), 1.0 + lift.ravel(), cost.ravel(), {"place": places[:, :, 0].ravel()})
     for store in (layers, table):
         response = store.respond(price) if math.isfinite(price) else store.peak()
         np.testing.assert_allclose(response.lift, lift[chosen, everyone], atol=1e-15)

@@ -13,7 +13,7 @@ import pytest
 from problems import INF, answer, linear, table
 from tippingpoint.core import dual
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.atoms import TableOracle
+from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, highest_floor, solve
 from tippingpoint.core.inference import check_level, influence, length, resampled
@@ -28,8 +28,8 @@ N = 12
 BASE = np.full(N, 1.0 / N)
 
 
-def scaled(loss: FloatArray, cost: FloatArray) -> TableOracle:
-    return TableOracle(np.repeat(np.arange(len(loss)), loss.shape[1]), loss.ravel(), cost.ravel(), {})
+def scaled(loss: FloatArray, cost: FloatArray) -> AtomsOracle:
+    return AtomsOracle(np.repeat(np.arange(len(loss)), loss.shape[1]), loss.ravel(), cost.ravel(), {})
 
 
 @pytest.mark.parametrize("size", [0.1, 5.0])
@@ -78,7 +78,7 @@ def test_units_of_questions_that_need_both_changes_or_none() -> None:
     oracle, loss, _ = table(np.random.default_rng(5), N, 3)
     out_of_reach = Problem(oracle, BASE, 10.0 * float(loss.max()), 2.0**-9, 2.0**40, CVaR(0.5))
     assert units_of(out_of_reach).cost == 41, "neither gets there alone: the dearer decides"
-    still = TableOracle(np.arange(N), np.zeros(N), np.zeros(N), {})
+    still = AtomsOracle(np.arange(N), np.zeros(N), np.zeros(N), {})
     assert units_of(Problem(still, BASE, 0.0, 1.0, INF, KL())) == Units(0, 0, 1)
     assert shifted(-1.0, 5000) == -INF
     with pytest.raises(NumericalError, match="is no number"):
@@ -178,27 +178,7 @@ def test_a_sample_that_goes_over_as_a_whole_is_not_split() -> None:
     assert (q.effective_share, q.effective_sample) == (1.0, 2.0)
 
 
-def test_a_table_of_fewer_samples_keeps_their_alternatives() -> None:
-    rng = np.random.default_rng(12)
-    _, loss, cost = table(rng, N, 3)
-    sample, names = np.repeat(np.arange(N), 3), np.arange(3 * N)
-    whole = TableOracle(sample, loss.ravel(), cost.ravel(), {"name": names})
-    rows = np.array([5, 2, 9])
-    some = whole.taking(rows)
-    who, paid = some.offers
-    assert who.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert paid.tolist() == np.sort(cost[rows], axis=1).ravel().tolist()
-    for price in (0.0, 0.7, INF):
-        here, there = some.respond(price), whole.respond(price)
-        assert (here.lift == there.lift[rows]).all()
-        assert (here.cost == there.cost[rows]).all()
-        everyone = np.arange(len(rows))
-        moved = some.points(price, everyone, here.lift)["name"]
-        assert (moved == whole.points(price, rows, here.lift)["name"]).all()
-        assert (cost.ravel()[moved] == here.cost).all()
-
-
-class Searched(TableOracle):
+class Searched(AtomsOracle):
     """The same responses, by somebody who does not claim that there are no better ones."""
 
     exact = False

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 from problems import CLASSIFICATION, DIVERGENCES, INF, PRICES, answer, linear, pieces_by_cvxpy, primal_by_cvxpy, table
-from tippingpoint.core.atoms import TableOracle
+from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status, honest_lower
 from tippingpoint.families.linear.geometry import Score
@@ -22,9 +22,9 @@ PASSES = 14
 """Evaluations that a KL problem may take; 12 are the aim, two are for luck."""
 
 
-def still(losses: np.ndarray[tuple[int], np.dtype[np.float64]]) -> TableOracle:
+def still(losses: np.ndarray[tuple[int], np.dtype[np.float64]]) -> AtomsOracle:
     """Samples that cannot move."""
-    return TableOracle(np.arange(len(losses)), losses, np.zeros(len(losses)), {})
+    return AtomsOracle(np.arange(len(losses)), losses, np.zeros(len(losses)), {})
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.label)
@@ -190,7 +190,7 @@ class TestLimits:
         assert answer(still(np.ones(5)), 1.1, INF, 1.0, KL()).solution.status is Status.UNREACHABLE
 
     def test_one_sample(self) -> None:
-        oracle = TableOracle(np.zeros(2, dtype=np.intp), np.array([0.0, 1.0]), np.array([0.0, 3.0]), {})
+        oracle = AtomsOracle(np.zeros(2, dtype=np.intp), np.array([0.0, 1.0]), np.array([0.0, 3.0]), {})
         got = answer(oracle, 0.25, 2.0, 1.0, KL())
         assert got.value == pytest.approx(2.0 * 3.0 * 0.25, rel=1e-12)
 
@@ -201,8 +201,8 @@ class TestLimits:
         rng = np.random.default_rng(11)
         _, loss, cost = table(rng, 30, 3)
         sample = np.repeat(np.arange(30), 3)
-        plain = TableOracle(sample, loss.ravel(), cost.ravel(), {})
-        scaled = TableOracle(sample, scale * loss.ravel(), cost.ravel(), {})
+        plain = AtomsOracle(sample, loss.ravel(), cost.ravel(), {})
+        scaled = AtomsOracle(sample, scale * loss.ravel(), cost.ravel(), {})
         risk = 1.4 * float(plain.losses.mean())
         expected = answer(plain, risk, 1.0, 0.3, divergence).value
         got = answer(scaled, scale * risk, theta, 0.3 * theta, divergence)

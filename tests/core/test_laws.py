@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from problems import INF, answer
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.atoms import TableOracle
+from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Status
 
@@ -32,8 +32,8 @@ def tables(draw: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     return loss, cost, base / base.sum()
 
 
-def oracle_of(loss: FloatArray, cost: FloatArray) -> TableOracle:
-    return TableOracle(np.repeat(np.arange(len(loss)), loss.shape[1]), loss.ravel(), cost.ravel(), {})
+def oracle_of(loss: FloatArray, cost: FloatArray) -> AtomsOracle:
+    return AtomsOracle(np.repeat(np.arange(len(loss)), loss.shape[1]), loss.ravel(), cost.ravel(), {})
 
 
 def value(

@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.atoms import TableOracle
+from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import Solution, solve
 from tippingpoint.core.oracle import Oracle
@@ -58,13 +58,13 @@ def answer(
     return Answer(problem, solution, sensitive_distribution(problem, solution))
 
 
-def table(rng: np.random.Generator, n: int, alternatives: int) -> tuple[TableOracle, FloatArray, FloatArray]:
+def table(rng: np.random.Generator, n: int, alternatives: int) -> tuple[AtomsOracle, FloatArray, FloatArray]:
     """A random table: `(n, k)` losses and costs, the first of cost 0."""
     loss = rng.exponential(size=(n, alternatives))
     cost = rng.exponential(size=(n, alternatives))
     cost[:, 0] = 0.0
     sample = np.repeat(np.arange(n), alternatives)
-    return TableOracle(sample, loss.ravel(), cost.ravel(), {}), loss, cost
+    return AtomsOracle(sample, loss.ravel(), cost.ravel(), {}), loss, cost
 
 
 def linear(

@@ -12,9 +12,9 @@ import numpy as np
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.tables import profile_table
 from tippingpoint.core.arrays import IntArray
-from tippingpoint.core.atoms import TableOracle
 from tippingpoint.data.frames import read_frame
 from tippingpoint.errors import InputError, PairingWarning, listed
+from tippingpoint.families.table.oracle import TableOracle
 from tippingpoint.results.comparisons import Comparison
 
 ROUNDING_OF_FILES = 1e-9

@@ -56,7 +56,7 @@ class Tables:
 
 def read_tables(options: argparse.Namespace) -> Tables:
     """The tables that the options name: one, one in several groups, or several."""
-    refuse(options, "--table", "data", "target", "loss", "scale", "frozen", "space", *shared.LOADING, *shared.SEARCH)
+    refuse(options, "--table", "data", "target", "loss", "scale", "frozen", "space", *shared.LOADING, *shared.search_options())
     given: list[str] = options.table if isinstance(options.table, list) else [options.table]
     by = getattr(options, "by", None)
     if len(given) > 1:

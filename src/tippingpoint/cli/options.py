@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from tippingpoint.api.prices import BUDGET
 from tippingpoint.cli.dialects import encoding_named, separator_named
 from tippingpoint.cli.parsing import Parser, count, number, numbers, seed, words
 from tippingpoint.core.divergences import divergence_choices
-from tippingpoint.families.blackbox.options import OUTPUTS
-from tippingpoint.families.network.options import EFFORTS, METHODS
+from tippingpoint.families.options import CommandLine, Kind
+from tippingpoint.families.registry import FAMILIES
 from tippingpoint.files.base import RISK
 from tippingpoint.space.scaling import SCALES
 
-SEARCH = ("method", "certify", "calls", "repeats", "seed", "time_limit", "output")
-"""Options of searches, by the names that the front door knows them by."""
+KINDS: dict[Kind, Callable[[str], Any]] = {"text": str, "number": number, "count": count, "seed": seed}
+"""Who reads an option of a family."""
 
 LOADING = ("classes", "state", "trust")
 """Options of model files."""
@@ -123,20 +124,28 @@ def add_question(parser: Parser, *, risk: bool = True, sweep: bool = False) -> a
     return group
 
 
+def search_options() -> dict[str, CommandLine]:
+    """Options of families, by the names that the front door knows them by; what several families have comes last."""
+    offers = [family.options.offered() for family in FAMILIES]
+    every = {name: option for offered in reversed(offers) for name, option in offered.items()}  # the first family's words
+    order = [name for offered in offers for name in offered]
+    own = [name for name in order if order.count(name) == 1]
+    return {name: every[name] for name in (*own, *order)}
+
+
 def add_search(parser: Parser) -> None:
     """How to search, where a model is searched."""
-    group = parser.add_argument_group("how to search (networks and black boxes only)")
-    group.add_argument("--method", choices=METHODS, help="of networks: search, prove, or the published algorithm; default path")
-    group.add_argument("--certify", choices=EFFORTS, help="of networks: effort for the lower bound; default quick")
-    group.add_argument("--time-limit", metavar="SECONDS", type=number, help="of networks: of proofs (--method exact)")
-    group.add_argument(
-        "--calls", metavar="ROWS", type=count, help="of black boxes: rows that the model may be asked about, in all"
-    )
-    group.add_argument(
-        "--repeats", metavar="TIMES", type=count, help="of black boxes whose answers are noisy: average so many; each is a call"
-    )
-    group.add_argument("--output", choices=OUTPUTS, help="of black boxes: what the model returns, where that is not clear")
-    group.add_argument("--seed", type=seed, help="of what is drawn; default 0")
+    *others, last = (family.name for family in FAMILIES if family.options.offered())
+    names = f"{', '.join(others)} and {last}" if others else last
+    group = parser.add_argument_group(f"how to search ({names} only)")
+    for name, option in search_options().items():
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar=option.metavar,
+            type=KINDS[option.kind],
+            choices=option.choices,
+            help=option.help,
+        )
 
 
 def add_gate(parser: Parser, *, several: bool = False) -> None:

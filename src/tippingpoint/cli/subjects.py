@@ -12,7 +12,7 @@ import numpy as np
 
 from tippingpoint.api.settings import QUESTION
 from tippingpoint.cli.dialects import dialect
-from tippingpoint.cli.options import LOADING, SEARCH
+from tippingpoint.cli.options import LOADING, search_options
 from tippingpoint.cli.parsing import as_values
 from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.tables import read_table
@@ -72,7 +72,7 @@ def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subje
     stored = _stored(options, paths, data[options.target])
     used = _columns(options, stored, data)
     x, y = _as_trained(data[used], stored), data[options.target]
-    search = {name: getattr(options, name) for name in SEARCH if getattr(options, name) is not None}
+    search = {name: getattr(options, name) for name in search_options() if getattr(options, name) is not None}
     for each in stored.values():
         search.update(each.search)
     settings = {

@@ -223,27 +223,23 @@ class Atoms:
         return np.asarray(places[envelopes.chosen(price)])
 
 
-class TableOracle(Oracle):
-    """Best responses among given alternatives: no model, no features, only what each costs and what the loss would be.
+class AtomsOracle(Oracle):
+    """Best responses among atoms, whoever found them; whether there are better ones, who derives from this says.
 
     Parameters
     ----------
     sample
-        `(m,)` position of the sample that each alternative belongs to, `0..n-1`.
+        `(m,)` position of the sample that each atom belongs to, `0..n-1`.
     loss, cost
-        `(m,)` of each alternative; every sample has one of cost 0, its original.
+        `(m,)` of each atom; every sample has one of cost 0, where it stays.
     columns
-        What else is known of each alternative, to be shown where it is chosen.
+        What else is known of each atom, to be shown where it is chosen.
     """
 
-    exact = True
-    certificate = "exact over the alternatives given in the table"
-    unit = "cost"
     ceiling = math.inf
 
     def __init__(self, sample: IntArray, loss: FloatArray, cost: FloatArray, columns: Mapping[str, Any]) -> None:
         self._columns = columns
-        self._given = sample, loss, cost
         original = np.flatnonzero(cost == 0.0)
         self._losses = np.zeros(int(sample.max()) + 1)
         self._losses[sample[original]] = loss[original]
@@ -254,22 +250,6 @@ class TableOracle(Oracle):
     @property
     def losses(self) -> FloatArray:
         return self._losses
-
-    @property
-    def offers(self) -> tuple[IntArray, FloatArray]:
-        """What is offered to whom: every pair of a sample and a cost that occurs, in order, as two columns."""
-        sample, _, cost = self._given
-        pairs = np.unique(np.column_stack([sample, cost]), axis=0)
-        return pairs[:, 0].astype(np.intp), pairs[:, 1]
-
-    def taking(self, samples: IntArray) -> TableOracle:
-        """The alternatives of these samples only, in this order."""
-        place = np.full(len(self._losses), -1, dtype=np.intp)
-        place[samples] = np.arange(len(samples))
-        sample, loss, cost = self._given
-        kept = np.flatnonzero(place[sample] >= 0)
-        columns = {name: np.asarray(column)[kept] for name, column in self._columns.items()}
-        return TableOracle(place[sample[kept]], loss[kept], cost[kept], columns)
 
     def respond(self, price: float) -> Response:
         return self._envelopes.respond(price)
@@ -282,5 +262,5 @@ class TableOracle(Oracle):
         return {name: np.asarray(column)[atoms] for name, column in self._columns.items()}
 
     def chosen(self, price: float) -> IntArray:
-        """The alternative of every sample that is best at a price, by its position in the table."""
+        """The atom of every sample that is best at a price, by its position among those given."""
         return np.asarray(self._kept[self._envelopes.chosen(price)])

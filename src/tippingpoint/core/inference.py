@@ -20,6 +20,9 @@ from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.dual import Solution, Status
 from tippingpoint.errors import InputError
 
+LEVEL = 0.95
+"""Of intervals, where nobody asks for another: ±1.96 standard errors."""
+
 NORMAL_FROM = 50.0
 """Effective samples below which the normal interval is not to be trusted."""
 

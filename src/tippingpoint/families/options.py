@@ -1,18 +1,58 @@
-"""Options of a family: a frozen dataclass a family, each field an option that users may give, typed, with its default."""
+"""Options of a family: a frozen dataclass a family, each field an option that users may give, typed, with its default.
+
+What the command line offers says so where it stands: `calls: int | None = field(default=None, metadata=on_command_line(...))`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from tippingpoint.errors import InputError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Own = TypeVar("Own", bound="Options")
+Kind = Literal["text", "number", "count", "seed"]
+"""How the command line reads an option: as it stands, as a number, as a whole number from 1 on, or from 0 to 2³² - 1."""
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """How the command line offers an option; its default is that of the field.
+
+    Attributes
+    ----------
+    help
+        In words: what it is for.
+    kind
+        How it is read.
+    metavar
+        What stands for its value in the help; its own name where that is None.
+    choices
+        What it may be; None for anything of its kind.
+    """
+
+    help: str
+    kind: Kind = "text"
+    metavar: str | None = None
+    choices: tuple[str, ...] | None = None
+
+
+def on_command_line(
+    help: str,  # noqa: A002  # as argparse calls it
+    kind: Kind = "text",
+    metavar: str | None = None,
+    choices: Iterable[str] | None = None,
+) -> Mapping[str, CommandLine]:
+    """The metadata of a field that the command line offers; arguments as of `CommandLine`."""
+    return {"command_line": CommandLine(help, kind, metavar, None if choices is None else tuple(choices))}
+
+
+SEED = on_command_line("of what is drawn; default 0", kind="seed")
+"""Of the option `seed` of every family that draws."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +63,11 @@ class Options:
     def names(cls) -> tuple[str, ...]:
         """What may be given."""
         return tuple(field.name for field in fields(cls))
+
+    @classmethod
+    def offered(cls) -> dict[str, CommandLine]:
+        """What may be given on the command line, and how."""
+        return {field.name: field.metadata["command_line"] for field in fields(cls) if "command_line" in field.metadata}
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Self:
@@ -36,8 +81,9 @@ class Options:
 
 
 def check_whole(name: str, value: Any, least: int, *, optional: bool = False, why: str = "") -> None:
-    """A whole number, `least` or more; None too where it is optional."""
-    if (optional and value is None) or (isinstance(value, Integral) and int(value) >= least):
+    """A whole number, `least` or more, and not True or False; None too where it is optional."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if (optional and value is None) or (whole and int(value) >= least):
         return
     raise InputError(f"{name}={value!r} must be a whole number, {why or f'{least} or more'}.")
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, IntArray
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.files.base import reading
 
@@ -15,6 +18,12 @@ class Damage(Exception):  # noqa: N818  # what is found, and not yet an error of
 
 class Unserved(Exception):  # noqa: N818
     """What is well formed, but no model that is served, as a clause that ends in the remedy."""
+
+
+def refuse_trees(wrong: BoolArray, tree: IntArray, clause: str) -> None:
+    """Say what is wrong with the first tree that has a wrong node; `tree` is the tree of every node."""
+    if wrong.any():
+        raise Damage(f"tree {tree[np.argmax(wrong)]} {clause}")
 
 
 @contextmanager

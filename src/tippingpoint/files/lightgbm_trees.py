@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.files.damage import Damage
-from tippingpoint.files.forests import BoolArray, IntArray, check_trees
+from tippingpoint.files.damage import Damage, refuse_trees
+from tippingpoint.files.forests import IntArray, check_trees
 
 SPLITS = ("split_feature", "threshold", "decision_type", "left_child", "right_child")
 """One number a split."""
@@ -112,14 +112,14 @@ def read_trees(blocks: Sequence[Sequence[str]], features: int) -> Trees:
     value = joined("leaf_value")
     tree = np.repeat(np.arange(len(parsed)), leaves - 1)
     _check_links(left, right, leaves, tree)
-    _refuse((feature < 0) | (feature >= features), tree, f"asks a feature outside the {features} of the model")
-    _refuse((decision < 0) | (decision > 11), tree, "has a split of a kind that is not known")
+    refuse_trees((feature < 0) | (feature >= features), tree, f"asks a feature outside the {features} of the model")
+    refuse_trees((decision < 0) | (decision > 11), tree, "has a split of a kind that is not known")
     sets = np.array([len(each.numbers["cat_boundaries"]) - 1 for each in parsed], np.int64)
     categorical = (decision & CATEGORICAL) != 0
     wrong = categorical & ~((threshold >= 0) & (threshold < sets[tree]) & (threshold == np.floor(threshold)))
-    _refuse(wrong, tree, "has a split on a set of categories that is not there")
-    _refuse(np.isnan(threshold) | (threshold == -np.inf), tree, "compares with no finite number")
-    _refuse(~np.isfinite(value), np.repeat(np.arange(len(parsed)), leaves), "has a leaf without a finite value")
+    refuse_trees(wrong, tree, "has a split on a set of categories that is not there")
+    refuse_trees(np.isnan(threshold) | (threshold == -np.inf), tree, "compares with no finite number")
+    refuse_trees(~np.isfinite(value), np.repeat(np.arange(len(parsed)), leaves), "has a leaf without a finite value")
     return Trees(
         starts,
         feature,
@@ -235,8 +235,3 @@ def _linear(parsed: Sequence[_Block], joined: Callable[[str], np.ndarray[Any, An
     if ((used < 0) | (used >= features)).any() or not np.isfinite(constant).all() or not np.isfinite(coefficients).all():
         raise Damage(f"it has a linear leaf of a feature outside its {features}, or of a number that is not finite")
     return Linear(constant, np.concatenate(([0], np.cumsum(counts))), used, coefficients)
-
-
-def _refuse(wrong: BoolArray, tree: IntArray, clause: str) -> None:
-    if wrong.any():
-        raise Damage(f"tree {tree[np.argmax(wrong)]} {clause}")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tippingpoint.files.damage import Damage, Unserved
+from tippingpoint.files.damage import Damage, Unserved, refuse_trees
 from tippingpoint.files.documents import FloatArray, IntArray, Section
 from tippingpoint.files.forests import BoolArray, check_trees
 
@@ -103,12 +103,12 @@ def read_trees(documents: Sequence[Any], features: int) -> Trees:
     check_trees(left, right, starts, alive)
     splits = alive & (left != -1)
     tree = np.repeat(np.arange(len(sizes)), sizes)
-    _refuse(splits & ((feature < 0) | (feature >= features)), tree, f"asks a feature outside the {features} of the model")
-    _refuse((whole["default_left"] | whole["split_type"]) >> 1 != 0, tree, "has a sign that is neither 0 nor 1")
+    refuse_trees(splits & ((feature < 0) | (feature >= features)), tree, f"asks a feature outside the {features} of the model")
+    refuse_trees((whole["default_left"] | whole["split_type"]) >> 1 != 0, tree, "has a sign that is neither 0 nor 1")
     categorical = splits & (whole["split_type"] == 1)
     value = numbers["split_conditions"]
-    _refuse(alive & ~splits & ~np.isfinite(value), tree, "has a leaf without a finite value")
-    _refuse(splits & ~categorical & np.isnan(value), tree, "compares with no number")
+    refuse_trees(alive & ~splits & ~np.isfinite(value), tree, "has a leaf without a finite value")
+    refuse_trees(splits & ~categorical & np.isnan(value), tree, "compares with no number")
     counts, categories = _categories(sections, starts, categorical)
     return _compact(
         Trees(
@@ -201,11 +201,6 @@ def _long(section: Section, name: str, size: int, values: Array) -> Array:
     if len(values) != size:
         raise Damage(f"{section.called} has {size} nodes, but {len(values)} {name!r}")
     return values
-
-
-def _refuse(wrong: BoolArray, tree: IntArray, clause: str) -> None:
-    if wrong.any():
-        raise Damage(f"tree {tree[np.argmax(wrong)]} {clause}")
 
 
 def _categories(sections: Sequence[Section], starts: IntArray, categorical: BoolArray) -> tuple[IntArray, IntArray]:

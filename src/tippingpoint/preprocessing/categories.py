@@ -15,7 +15,7 @@ import numpy as np
 from tippingpoint.data.columns import is_missing, plain
 from tippingpoint.data.frames import unknown_category
 from tippingpoint.errors import InputError, listed
-from tippingpoint.preprocessing.modules import is_module
+from tippingpoint.foreign import is_module
 
 UNNAMED = "Column_{}"
 """What LightGBM calls columns that had no names."""

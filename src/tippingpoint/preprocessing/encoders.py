@@ -16,10 +16,10 @@ from tippingpoint.core.arrays import BoolArray, FloatArray
 from tippingpoint.data.columns import plain
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, ModelError
-from tippingpoint.foreign import guarded
+from tippingpoint.foreign import guarded, is_module
 from tippingpoint.preprocessing.affine import NotAffineError, imputed_columns, positions
 from tippingpoint.preprocessing.categories import native_categories
-from tippingpoint.preprocessing.modules import is_module, unwrapped
+from tippingpoint.preprocessing.modules import unwrapped
 
 TRIED = 16
 """Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""

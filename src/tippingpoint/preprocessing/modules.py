@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     import torch
-
-
-def is_module(model: Any) -> bool:
-    """Whether a model is a PyTorch module; PyTorch is not imported to find out."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
 
 
 def holds_module(model: Any) -> bool:

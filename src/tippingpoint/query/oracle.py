@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
-from tippingpoint.core.atoms import Atoms, Outline, TableOracle
+from tippingpoint.core.atoms import Atoms, AtomsOracle, Outline
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.oracle import Certificate
 from tippingpoint.core.problem import Problem
@@ -23,8 +23,8 @@ Floor = Callable[[Problem, Solution], Certificate]
 """Bounds the stability from below."""
 
 
-class AtomsOracle(TableOracle):
-    """The best responses among atoms; the best there are only where every place was tried.
+class QueryOracle(AtomsOracle):
+    """The best responses among the places that were asked about; the best there are only where every place was tried.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class AtomsOracle(TableOracle):
         if self._earlier is None or solution.status is not Status.ATTAINED:
             return ""
         share, (sample, lift, cost) = self._earlier
-        before = replace(problem, responses=TableOracle(sample, self.losses[sample] + lift, cost, {}))
+        before = replace(problem, responses=AtomsOracle(sample, self.losses[sample] + lift, cost, {}))
         last = f"; the last {100.0 * share:.0f} % of them"
         found = solve(before)
         if found.status is not Status.ATTAINED:
@@ -94,7 +94,7 @@ class AtomsOracle(TableOracle):
         return f"{last} lowered the stability by {100.0 * max(1.0 - value / was, 0.0):.2g} %"
 
 
-class NoisyOracle(AtomsOracle):
+class NoisyOracle(QueryOracle):
     """The same among noisy answers: of every question it tells what answers give that no search has picked.
 
     Parameters

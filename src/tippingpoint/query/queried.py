@@ -32,7 +32,7 @@ from tippingpoint.query.confirmation import MAX_CONFIRMED, confirm, losses_afres
 from tippingpoint.query.counted import CountedModel, Task
 from tippingpoint.query.enumeration import count_of, enumerate_all, listings
 from tippingpoint.query.noise import Noise
-from tippingpoint.query.oracle import AtomsOracle, Floor, NoisyOracle
+from tippingpoint.query.oracle import Floor, NoisyOracle, QueryOracle
 from tippingpoint.query.reading import ScoreReading
 from tippingpoint.query.scans import places_known, scan
 from tippingpoint.query.search import Searcher
@@ -87,7 +87,7 @@ class QueriedModel:
 
     def oracle(
         self, domain: Domain, breaks: Mapping[int, Beside], floor: Floor | None = None, calls: int | None = None
-    ) -> AtomsOracle:
+    ) -> QueryOracle:
         """What is found in a domain.
 
         Parameters
@@ -137,14 +137,14 @@ class QueriedModel:
         found = model.atoms, model.losses, domain, how
         if fresh is not None:
             return NoisyOracle(fresh, *found, notes=notes, floor=floor, interrupted=interrupted)
-        return AtomsOracle(*found, exact=exact, notes=notes, floor=floor, interrupted=interrupted, earlier=halfway)
+        return QueryOracle(*found, exact=exact, notes=notes, floor=floor, interrupted=interrupted, earlier=halfway)
 
-    def staying(self, domain: Domain, failure: ModelError) -> AtomsOracle:
+    def staying(self, domain: Domain, failure: ModelError) -> QueryOracle:
         """Nobody moves: the model failed at once, but not before other questions were answered."""
         model = CountedModel(self.reading.scores, self._task(domain), len(self.x), lambda _: None)
         notes = (failed(failure, model.spent * self.noise.repeats),)
         found = model.atoms, model.losses, domain, self._effort(model)
-        return AtomsOracle(*found, exact=False, notes=notes, interrupted=True)
+        return QueryOracle(*found, exact=False, notes=notes, interrupted=True)
 
     def _task(self, domain: Domain) -> Task:
         return Task(self.x, domain, self.reading.loss, self.now, self.reading.graded)

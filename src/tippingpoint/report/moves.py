@@ -7,14 +7,12 @@ from typing import TypedDict
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, total
+from tippingpoint.report.changes import WHOLE_ROUND_OFF
 from tippingpoint.report.column_format import column_format
 from tippingpoint.results.evidence import Places, words
 
 MAX_MOVES = 5
 """Features that are named."""
-
-WHOLE_ROUND_OFF = 1e-6
-"""Distance from a whole number that is rounding."""
 
 
 class Move(TypedDict):

@@ -11,15 +11,12 @@ import numpy as np
 
 from tippingpoint.core.divergences import DIVERGENCES, Divergence, divergence_named
 from tippingpoint.core.dual import Status, solve
-from tippingpoint.core.inference import influence, normal_margin, standard_error
+from tippingpoint.core.inference import LEVEL, influence, normal_margin, standard_error
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
 
 POINTS = 21
 """Settings along a curve."""
-
-LEVEL = 0.95
-"""Of the bands around curves."""
 
 REACH_SHARE = 0.98
 """How much of the way from the present risk to the largest in reach a curve of thresholds goes."""

@@ -8,14 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from tippingpoint.core.inference import normal_margin
+from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.results.base import Result
 from tippingpoint.standing import Standing
 from tippingpoint.text import WIDTH, number, percent
 from tippingpoint.visible import visible
-
-LEVEL = 0.95
-"""Of the sampling error within which the order of two features is not certain."""
 
 DOMINANT_SHARE = 0.6
 """Share of the excess risk from which on one kind of change is the one to act on."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import check_level, length
+from tippingpoint.core.inference import LEVEL, check_level, length
 from tippingpoint.results.base import Result
 
 
@@ -37,7 +37,7 @@ class Bootstrap(Result):
             return math.nan
         return length(finite - np.mean(finite)) / math.sqrt(len(finite) - 1)
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Percentile interval."""
         check_level(level)
         tail = (1.0 - level) / 2.0

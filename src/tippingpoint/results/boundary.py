@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.foreign import is_module
 
 
 def decision(model: Any) -> Callable[[Any], FloatArray]:
@@ -33,7 +33,7 @@ def decision(model: Any) -> Callable[[Any], FloatArray]:
         raise InputError(
             f"model is a {type(model).__name__}; give one with decision_function, predict_proba or predict, or a function."
         )
-    return _composed(_of_arrays(model) if _is_module(model) else model, _single)
+    return _composed(_of_arrays(model) if is_module(model) else model, _single)
 
 
 def _composed(method: Callable[[Any], Any], read: Callable[[Any], FloatArray]) -> Callable[[Any], FloatArray]:
@@ -63,11 +63,6 @@ def _sided(classes: Any) -> Callable[[Any], FloatArray]:
         return np.where(labels == known[-1], 1.0, -1.0)
 
     return read
-
-
-def _is_module(model: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
 
 
 def _of_arrays(module: Any) -> Callable[[Any], Any]:

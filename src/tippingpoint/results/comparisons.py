@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tippingpoint.core.arrays import IntArray
-from tippingpoint.core.inference import check_level, normal_margin, standard_error
+from tippingpoint.core.inference import LEVEL, check_level, normal_margin, standard_error
 from tippingpoint.data.alignment import BY_PLACE
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_ranking
 from tippingpoint.results.base import Result, required
-from tippingpoint.results.stability import LEVEL, StabilityResult, heading, stability_axis
+from tippingpoint.results.stability import StabilityResult, heading, stability_axis
 from tippingpoint.text import UNENDED, bound, number, render_table
 from tippingpoint.visible import visible
 

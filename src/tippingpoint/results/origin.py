@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from tippingpoint.foreign import is_module
+
 MAX_BYTES = 2**30
 """Bytes of a model beyond which its fingerprint would take longer than most evaluations."""
 
@@ -204,7 +206,7 @@ class _Contents:
             self._add_members(value, depth)
         elif inspect.isroutine(value) or isinstance(value, (type, np.ufunc)):
             self._add_name(value)
-        elif _is_module(value):
+        elif is_module(value):
             self._add_module(value, depth)
         else:
             self._add_object(value, depth)
@@ -277,9 +279,3 @@ class _Contents:
             raise TypeError(f"it holds more than {MAX_BYTES} bytes")
         self._digest.update(f"{kind}\x00{len(content)}\x00".encode())
         self._digest.update(content)
-
-
-def _is_module(value: Any) -> bool:
-    """Whether it is a PyTorch module; PyTorch is not imported to find out."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.nn.Module)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tippingpoint.core.inference import normal_margin
+from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.json_numbers import decode
@@ -16,7 +16,7 @@ from tippingpoint.plots import draw_ranking
 from tippingpoint.results.advice import Advice, Ranked, of_features, of_result
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.pickling import obstacle
-from tippingpoint.results.stability import LEVEL, StabilityResult, stability_axis
+from tippingpoint.results.stability import StabilityResult, stability_axis
 from tippingpoint.text import UNENDED, bound, headline, level, number, percent, render_table
 from tippingpoint.visible import visible
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import NORMAL_FROM, check_level, normal_margin
+from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
@@ -35,9 +35,6 @@ NUMBERS_ONLY = "holds its numbers only; run stability() again"
 
 FROM_JSON = "was read from JSON, which holds its numbers only; run stability() again"
 """The same of one that was stored."""
-
-LEVEL = 0.95
-"""Of the intervals that pictures show: ±1.96 standard errors."""
 
 DIAL = "mix (0: reweighting only, 1: moving only)"
 """What the dial between the two prices is called on an axis."""
@@ -170,7 +167,7 @@ class StabilityResult(Reported):
         """First-order effect of each row of positive weight on the stability: its standard error is their spread."""
         return self._evidence.influence
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from."""
         check_level(level)
         if math.isnan(self.standard_error):

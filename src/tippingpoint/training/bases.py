@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from tippingpoint.errors import InputError
+from tippingpoint.families.options import check_whole
 from tippingpoint.training import objectives
 from tippingpoint.training.adversary import Losses
 from tippingpoint.training.fitting import Course, Rows, minimise
-from tippingpoint.training.inputs import Array, check_whole, read_rows, read_training, read_weights
+from tippingpoint.training.inputs import Array, read_rows, read_training, read_weights
 from tippingpoint.training.modules import Factory, build, check_model, check_outputs, seeded
 from tippingpoint.training.objectives import MeanRisk, Objective
 
@@ -122,9 +123,8 @@ class Trained(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """Every parameter is what it must be."""
         check_model(self.model)
         for name in ("hidden", "max_iter", "patience"):
-            check_whole(name, getattr(self, name))
-        if self.batch_size is not None:
-            check_whole("batch_size", self.batch_size)
+            check_whole(name, getattr(self, name), 1)
+        check_whole("batch_size", self.batch_size, 1, optional=True)
         if not (isinstance(self.learning_rate, Real) and 0.0 < self.learning_rate < math.inf):
             raise InputError(f"learning_rate={self.learning_rate!r} must be a positive number.")
         if not (isinstance(self.weight_decay, Real) and 0.0 <= self.weight_decay < math.inf):

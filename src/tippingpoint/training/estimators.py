@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import torch
 
+from tippingpoint.families.options import check_whole
 from tippingpoint.training.adversary import Losses
 from tippingpoint.training.bases import Classifier, Regressor, Trained
-from tippingpoint.training.inputs import check_price, check_whole, moving_columns
+from tippingpoint.training.inputs import check_price, moving_columns
 from tippingpoint.training.objectives import AdversarialRisk, Objective, TiltedRisk
 
 EXCEPTIONS = {
@@ -45,7 +46,7 @@ class Adversarial(Trained):
     def _check(self) -> None:
         super()._check()
         check_price("gamma", self.gamma)
-        check_whole("inner_steps", self.inner_steps)
+        check_whole("inner_steps", self.inner_steps, 1)
 
     def _objective(self, losses: Losses) -> Objective:
         columns = moving_columns(self.features, self.n_features_in_, getattr(self, "feature_names_in_", None))

@@ -66,12 +66,6 @@ def moving_columns(features: Any, width: int, names: Sequence[str] | None) -> li
     return columns
 
 
-def check_whole(name: str, value: Any) -> None:
-    """A whole number, 1 or more."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name}={value!r} must be a whole number, 1 or more.")
-
-
 def check_price(name: str, value: Any) -> None:
     """A positive number; infinity is one."""
     if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > 0.0:

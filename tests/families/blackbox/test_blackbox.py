@@ -382,6 +382,17 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=10),
         ("calls=10", "150 rows"),
     ),
+    "calls that are no whole number": (
+        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=2000.0),
+        ("calls=2000.0 must be a whole number, at least one call for each of the 150 rows",),
+    ),
+    **{
+        f"{name} that is True": (
+            lambda name=name: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), **{name: True}),
+            (f"{name}=True must be a whole number, ",),
+        )
+        for name in ("calls", "seed", "batch", "repeats")
+    },
     "calls that are spent on the trial": (
         lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=200),
         ("calls=200", "to see what the model returns", "or more"),

@@ -378,6 +378,8 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "an option of searches": (ask(method="paper", seed=5), ("seed=5", "method='paper'", "leave it out")),
     "an unknown method": (ask(method="magic"), ("method='magic'", "path, exact, paper")),
     "a negative seed": (ask(seed=-1), ("seed=-1", "whole number, 0 or more")),
+    "a seed that is True": (ask(seed=True), ("seed=True", "whole number, 0 or more")),
+    "a batch that is True": (ask(batch=True), ("batch=True", "whole number, 1 or more")),
     "half a restart": (ask(restarts=0.5), ("restarts=0.5", "whole number")),
     "no tolerance": (ask(tolerance=0.0, method="exact"), ("tolerance=0.0", "positive")),
     "a device that is none": (ask(device="toaster"), ("device='toaster'", "'cpu'")),

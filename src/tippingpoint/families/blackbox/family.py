@@ -17,9 +17,10 @@ from tippingpoint.families.blackbox.outputs import read_answers
 from tippingpoint.families.blackbox.thresholds import breakpoints
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.options import check_whole
+from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES, Loss
 from tippingpoint.preprocessing.categories import is_booster
-from tippingpoint.preprocessing.modules import function_of_rows, is_module, steps_and_last
+from tippingpoint.preprocessing.modules import function_of_rows, steps_and_last
 from tippingpoint.query.queried import QueriedModel
 from tippingpoint.space.domain import Domain
 

@@ -19,8 +19,9 @@ from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.families.linear.pieces import PiecesOracle
 from tippingpoint.families.linear.recognise import LinearModel, NotLinearError, recognise
+from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
-from tippingpoint.preprocessing.modules import is_module, steps_and_last
+from tippingpoint.preprocessing.modules import steps_and_last
 from tippingpoint.space.domain import Domain
 
 ALL_BUT_FINE = tuple(kind for kind in EVERY_KIND if kind != "fine steps")

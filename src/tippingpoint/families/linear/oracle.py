@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, Rows
-from tippingpoint.core.dual import Solution
-from tippingpoint.core.oracle import Certificate, ClosedForm, ClosedSide, Oracle
-from tippingpoint.core.problem import Problem
+from tippingpoint.core.oracle import ClosedForm, ClosedSide
 from tippingpoint.core.responses import ESCAPE_FACTOR, Response
 from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry
-from tippingpoint.families.linear.relaxed import how_certified, relaxed_lower
+from tippingpoint.families.linear.relaxed import RelaxedOracle, how_certified
 from tippingpoint.losses import Loss
 from tippingpoint.losses.push_response import PushResponse, Side
 from tippingpoint.push import Push
@@ -32,7 +30,7 @@ MAX_CHUNKS_KEPT = 4
 """Chunks of curves that are kept from one price to the next: up to 40 megabytes each, whatever the size of the data."""
 
 
-class LinearOracle(Oracle):
+class LinearOracle(RelaxedOracle):
     """Best responses of `loss(y, βᵀx + b)`.
 
     Parameters
@@ -82,14 +80,6 @@ class LinearOracle(Oracle):
         peak.cost[unbounded] = np.inf
         return peak
 
-    def bound(self, problem: Problem, solution: Solution) -> Certificate:
-
-        def gains(price: float) -> FloatArray:
-            relaxed = self._whole(price, rounded=False)
-            return np.asarray(price * relaxed.lift - relaxed.cost)
-
-        return Certificate(relaxed_lower(problem, solution, gains), self.certificate)
-
     def escape(self, lift: float) -> Response:
         escaped = Response.staying(len(self._losses))
         escaped.cost[:] = np.inf
@@ -123,7 +113,6 @@ class LinearOracle(Oracle):
         return self._geometry.shown(rows, np.where((lift > 0.0)[:, None], steps, 0.0))
 
     def _whole(self, price: float, *, rounded: bool) -> Response:
-        """The responses of all samples; where steps are fine, rounded to them or as if they were not."""
         whole = Response.staying(len(self._losses))
         if price == 0.0:
             for rows, side, push in self._pushes():

@@ -14,18 +14,15 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, Rows, combine
-from tippingpoint.core.dual import Solution
-from tippingpoint.core.oracle import Certificate, Oracle
-from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry, shifted
-from tippingpoint.families.linear.relaxed import how_certified, relaxed_lower
+from tippingpoint.families.linear.relaxed import RelaxedOracle, how_certified
 from tippingpoint.losses import PiecewiseLinear
 from tippingpoint.push import Reach
 from tippingpoint.space.domain import Domain
 
 
-class PiecesOracle(Oracle):
+class PiecesOracle(RelaxedOracle):
     """Best responses of `max_k y·a_kᵀx + b_k`.
 
     Parameters
@@ -61,15 +58,7 @@ class PiecesOracle(Oracle):
     def respond(self, price: float) -> Response:
         return self._whole(price, rounded=not self.exact)
 
-    def bound(self, problem: Problem, solution: Solution) -> Certificate:
-        def gains(price: float) -> FloatArray:
-            relaxed = self._whole(price, rounded=False)
-            return np.asarray(price * relaxed.lift - relaxed.cost)
-
-        return Certificate(relaxed_lower(problem, solution, gains), self.certificate)
-
     def _whole(self, price: float, *, rounded: bool) -> Response:
-        """The responses of all samples; where steps are fine, rounded to them or as if they were not."""
         whole = Response.staying(len(self._losses))
         for rows in max(self._pieces, key=lambda piece: piece.bounded).chunks(len(self._losses)):
             _, whole.lift[rows], reach = self._best(price, rows)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
+
+import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.dual import Solution, Status, highest_floor
+from tippingpoint.core.oracle import Certificate, Oracle
 from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Response
 
 
 def how_certified(*, exact: bool) -> str:
@@ -23,3 +28,18 @@ def relaxed_lower(problem: Problem, solution: Solution, gains: Callable[[float],
         return highest_floor(problem, gains, problem.theta1)
     prices = [h for h in (solution.left.price, solution.right.price) if h > 0.0]
     return max(problem.floor(h, gains(h / problem.theta1)) for h in prices)
+
+
+class RelaxedOracle(Oracle):
+    """Best responses that round fine steps, and are bounded from below by those that do not."""
+
+    @abstractmethod
+    def _whole(self, price: float, *, rounded: bool) -> Response:
+        """The responses of all samples; where steps are fine, rounded to them or as if they were not."""
+
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
+        def gains(price: float) -> FloatArray:
+            relaxed = self._whole(price, rounded=False)
+            return np.asarray(price * relaxed.lift - relaxed.cost)
+
+        return Certificate(relaxed_lower(problem, solution, gains), self.certificate)

@@ -10,8 +10,9 @@ from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.network.options import NetworkOptions
+from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES
-from tippingpoint.preprocessing.modules import holds_module, is_module, steps_and_last
+from tippingpoint.preprocessing.modules import holds_module, steps_and_last
 
 
 class NetworkFamily(Family):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
 
 from tippingpoint.errors import InputError
-from tippingpoint.families.options import Options, check_choice, check_progress, check_whole
+from tippingpoint.families.options import SEED, Options, check_choice, check_progress, check_whole, on_command_line
 
 METHODS = ("path", "exact", "paper")
 """What `method` may be."""
@@ -76,15 +76,22 @@ class NetworkOptions(Options):
         Of `method="paper"`: Adam's rate for the price.
     """
 
-    method: str = "path"
-    seed: int = 0
+    method: str = field(
+        default="path",
+        metadata=on_command_line("of networks: search, prove, or the published algorithm; default path", choices=METHODS),
+    )
+    seed: int = field(default=0, metadata=SEED)
     restarts: int | None = None
     device: Any = None
     batch: int | None = None
     progress: bool | None = None
-    certify: str = "quick"
+    certify: str = field(
+        default="quick", metadata=on_command_line("of networks: effort for the lower bound; default quick", choices=EFFORTS)
+    )
     tolerance: float = 0.01
-    time_limit: float = 60.0
+    time_limit: float = field(
+        default=60.0, metadata=on_command_line("of networks: of proofs (--method exact)", kind="number", metavar="SECONDS")
+    )
     classes: Sequence[Any] | None = None
     epochs: int = Schedule.epochs
     inner_steps: int = Schedule.inner_steps

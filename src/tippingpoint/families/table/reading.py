@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.atoms import TableOracle
 from tippingpoint.data.frames import base_weights, read_numbers, read_vector
 from tippingpoint.errors import InputError
+from tippingpoint.families.table.oracle import TableOracle
 
 USUAL_GROUPING = "model"
 """What the column that tells several runs of the same samples apart is mostly called."""

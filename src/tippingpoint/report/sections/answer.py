@@ -8,14 +8,13 @@ from dataclasses import asdict
 from typing import Any, TypedDict
 
 from tippingpoint.core.divergences import Divergence
-from tippingpoint.core.inference import normal_margin
+from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.report.badges import ESTIMATE, INTERRUPTED, MEANING, NOT_FOUND, badge, standing
 from tippingpoint.report.charts import risk_bar
 from tippingpoint.report.elements import tag
 from tippingpoint.report.gates import judged
 from tippingpoint.report.markdown_text import paragraph, table, text
 from tippingpoint.report.material import Material
-from tippingpoint.report.other_settings import LEVEL
 from tippingpoint.report.section import Section
 from tippingpoint.report.sections import yardsticks
 from tippingpoint.report.sections.population import POPULATION, PopulationPart

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from tippingpoint.core.inference import normal_margin
+from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.report.badges import standing, with_badges
 from tippingpoint.report.charts import bar_chart
 from tippingpoint.report.elements import table as html_table
 from tippingpoint.report.markdown_text import table
 from tippingpoint.report.material import Material
-from tippingpoint.report.other_settings import LEVEL
 from tippingpoint.report.section import Section, figure, lead
 from tippingpoint.report.sections.features import QUESTION
 from tippingpoint.report.wording import KNOWN, Cells, risk_form

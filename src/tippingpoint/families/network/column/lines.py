@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
-from tippingpoint.families.network.proofs.layers import plain
+from tippingpoint.families.network.proofs.layers import numbers_of, plain
 
 MAX_NUMBERS = 2**19
 """Numbers of a layer held at once, 4 MB: samples are taken in groups so small that their segments keep to it."""
@@ -218,21 +217,17 @@ def _identity(width: int) -> Affine:
     return Affine(np.eye(width), np.zeros(width))
 
 
-def _numbers(tensor: torch.Tensor) -> FloatArray:
-    return np.asarray(tensor.detach().cpu().double().numpy(), dtype=float)
-
-
 def _linear(layer: nn.Linear) -> Affine:
-    bias = np.zeros(layer.out_features) if layer.bias is None else _numbers(layer.bias)
-    return Affine(_numbers(layer.weight), bias)
+    bias = np.zeros(layer.out_features) if layer.bias is None else numbers_of(layer.bias)
+    return Affine(numbers_of(layer.weight), bias)
 
 
 def _batch_norm(layer: Any) -> Affine:
-    scale = 1.0 / np.sqrt(_numbers(layer.running_var) + layer.eps)
+    scale = 1.0 / np.sqrt(numbers_of(layer.running_var) + layer.eps)
     if layer.affine:
-        scale = scale * _numbers(layer.weight)
-    shift = _numbers(layer.bias) if layer.affine else 0.0
-    return Affine(np.diag(scale), shift - scale * _numbers(layer.running_mean))
+        scale = scale * numbers_of(layer.weight)
+    shift = numbers_of(layer.bias) if layer.affine else 0.0
+    return Affine(np.diag(scale), shift - scale * numbers_of(layer.running_mean))
 
 
 def _fault(layer: nn.Module, width: int) -> str | None:
@@ -255,7 +250,7 @@ NEUTRAL: tuple[type[nn.Module], ...] = (nn.Identity, nn.Flatten, nn.Dropout)
 GATES: dict[type[nn.Module], Callable[[Any], Gate]] = {
     nn.ReLU: lambda _: Gate((0.0,), (0.0, 1.0), (0.0, 0.0)),
     nn.LeakyReLU: lambda gate: Gate((0.0,), (gate.negative_slope, 1.0), (0.0, 0.0)),
-    nn.PReLU: lambda gate: Gate((0.0,), (_numbers(gate.weight), 1.0), (0.0, 0.0)),
+    nn.PReLU: lambda gate: Gate((0.0,), (numbers_of(gate.weight), 1.0), (0.0, 0.0)),
     **dict.fromkeys(
         (nn.Hardtanh, nn.ReLU6),
         lambda gate: Gate((gate.min_val, gate.max_val), (0.0, 1.0, 0.0), (gate.min_val, 0.0, gate.max_val)),

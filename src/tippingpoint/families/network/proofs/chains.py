@@ -11,7 +11,7 @@ from torch import nn
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import ModelError
-from tippingpoint.families.network.proofs.layers import plain
+from tippingpoint.families.network.proofs.layers import numbers_of, plain
 from tippingpoint.families.network.proofs.ranges import HiddenLayer
 from tippingpoint.foreign import guarded
 
@@ -71,7 +71,7 @@ def hidden_layer(sequence: nn.Sequential, features: int) -> HiddenLayer | None:
         return None
     if first.in_features != features or last.out_features != 1:
         return None
-    return HiddenLayer(_numbers(first.weight), _bias(first), _numbers(last.weight)[0], float(_bias(last)[0]))
+    return HiddenLayer(numbers_of(first.weight), _bias(first), numbers_of(last.weight)[0], float(_bias(last)[0]))
 
 
 def _flat(module: nn.Module) -> Any:
@@ -112,9 +112,5 @@ def _traced(module: nn.Module) -> list[nn.Module] | None:
     return None
 
 
-def _numbers(tensor: torch.Tensor) -> FloatArray:
-    return np.asarray(tensor.detach().cpu().double().numpy(), dtype=float)
-
-
 def _bias(layer: nn.Linear) -> FloatArray:
-    return np.zeros(layer.out_features) if layer.bias is None else _numbers(layer.bias)
+    return np.zeros(layer.out_features) if layer.bias is None else numbers_of(layer.bias)

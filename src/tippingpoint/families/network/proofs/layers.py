@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError
 from tippingpoint.space.domain import Domain
 
@@ -28,6 +29,11 @@ MIN_SOFTPLUS_THRESHOLD = 20.0
 Shape = tuple[int, ...]
 Kinds = tuple[type[nn.Module], ...]
 Measure = Callable[[Tensor], Tensor]
+
+
+def numbers_of(tensor: Tensor) -> FloatArray:
+    """A tensor of weights as an array, in double precision."""
+    return np.asarray(tensor.detach().cpu().double().numpy(), dtype=float)
 
 
 def lengths(rows: Tensor) -> Tensor:
