@@ -181,7 +181,7 @@ def errors(setup: Setup) -> list[Line]:
     found = np.sqrt(pool.costs[-1])
     proof = f"the search alone, no proof; {int((pool.lifts[-1] > 0.0).sum())} of {len(right)} found"
     if len(setup.net) == 3:
-        squared = mine.oracle._certifier.squared  # noqa: SLF001  # what the proof left
+        squared = mine.oracle.certifier.squared  # what the proof left
         proof = f"search and proof; within {float((found / np.sqrt(squared)).max() - 1.0):.1e} of exact at worst"
     lines = [Line(setup.name, "nearest errors", "ours", seconds, float(found.mean()), note=proof)]
     for steps in (100, 1000):

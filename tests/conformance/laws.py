@@ -12,7 +12,7 @@ from bruteforce import REACH, Atoms, envelopes, stability
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, Divergence
 from tippingpoint.core.responses import Response
-from tippingpoint.families.capabilities import Answer
+from tippingpoint.families.capabilities import Knowledge
 from tippingpoint.results.stability import StabilityResult
 from trials import Trial
 
@@ -83,22 +83,22 @@ def brute_force(trial: Trial) -> None:
             assert (mine <= there + near)[within].all(), f"what was found is not there at price {price}"
 
 
-def two_sided(trial: Trial, divergence: Divergence, answer: Answer) -> None:
+def two_sided(trial: Trial, divergence: Divergence, answer: Knowledge) -> None:
     """`lower ≤ brute force ≤ upper`, and what is declared: exact, bounded or searched; Q* attains what it claims."""
     for theta1, theta2 in PRICES:
         _question(trial, theta1, theta2, divergence, answer)
 
 
-def moving_alone(trial: Trial, answer: Answer) -> None:
+def moving_alone(trial: Trial, answer: Knowledge) -> None:
     """The same where nothing may be reweighted, which no divergence has a part in."""
     _question(trial, 0.2, math.inf, KL(), answer)
 
 
-def _question(trial: Trial, theta1: float, theta2: float, divergence: Divergence, answer: Answer) -> None:
+def _question(trial: Trial, theta1: float, theta2: float, divergence: Divergence, answer: Knowledge) -> None:
     result = trial.profile.stability(trial.risk, theta1=theta1, theta2=theta2, divergence=divergence)
     there = _brute(trial, result, theta1, theta2, divergence)
     if math.isfinite(theta1) and result.status != "already":
-        shown: Answer = "exact" if result.exact else "bounded" if result.lower > 0.0 else "searched"
+        shown: Knowledge = "exact" if result.exact else "bounded" if result.lower > 0.0 else "searched"
         assert shown == answer, f"declared {answer}, but {result.lower_by}"
     if math.isinf(result.upper):
         assert math.isinf(there), "out of reach, says the result"

@@ -12,7 +12,7 @@ import tippingpoint as tp
 from examples import EXAMPLES, Cell, cells, trial
 from tippingpoint.errors import InputError, TippingPointError
 from tippingpoint.families.base import Family
-from tippingpoint.families.capabilities import Kind
+from tippingpoint.families.capabilities import SpaceKind
 from tippingpoint.families.registry import FAMILIES
 from tippingpoint.losses import LOSSES, loss_named
 from trials import ModelTrial
@@ -21,7 +21,7 @@ WITH_OPTIONS = [(family, option) for family in FAMILIES for option in family.opt
 OF_MODELS = [family for family in FAMILIES if family.name != "tables of alternatives"]
 
 
-def some(family: Family, kind: Kind = "numbers", task: str = "classification") -> ModelTrial:
+def some(family: Family, kind: SpaceKind = "numbers", task: str = "classification") -> ModelTrial:
     """An example of a family in a kind of space, under a loss for a task."""
     for cell in cells():
         of_task = cell.loss in LOSSES and loss_named(cell.loss).task == task
