@@ -19,7 +19,7 @@ from trials import Trial
 ROUND_OFF = 1e-9
 """Relative, of sums of a handful of numbers."""
 
-NEAR = 1e-2
+GRID_ERROR = 1e-2
 """Relative, how near brute force comes where places cannot be counted."""
 
 DEAR = 0.6 * REACH**2
@@ -41,7 +41,7 @@ def envelope_theorem(trial: Trial) -> None:
     prices = sorted([*trial.prices, *(price * (1.0 + 1e-4) for price in trial.prices)])
     gain, responses = gains(trial, prices)
     oracle = trial.profile.oracle
-    slack = (ROUND_OFF if oracle.exact else NEAR) * (1.0 + np.abs(gain[1:])) + 1e-12
+    slack = (ROUND_OFF if oracle.exact else GRID_ERROR) * (1.0 + np.abs(gain[1:])) + 1e-12
     assert (gain >= -slack.max()).all(), "staying is worth nothing"
     for k, (low, high) in enumerate(itertools.pairwise(prices)):
         rise = gain[k + 1] - gain[k]
@@ -75,7 +75,7 @@ def brute_force(trial: Trial) -> None:
         there = envelopes(trial.tried, price) - price * losses
         size = 1.0 + np.abs(price * losses) + np.abs(mine)
         within = trial.counted | (response.cost < DEAR)
-        near = (ROUND_OFF if trial.counted else NEAR) * size
+        near = (ROUND_OFF if trial.counted else GRID_ERROR) * size
         if exact:
             assert (there <= mine + ROUND_OFF * size).all(), f"brute force is better at price {price}"
             assert (there >= mine - near)[within].all(), f"brute force is far from what is claimed at price {price}"
@@ -98,13 +98,12 @@ def _question(trial: Trial, theta1: float, theta2: float, divergence: Divergence
     result = trial.profile.stability(trial.risk, theta1=theta1, theta2=theta2, divergence=divergence)
     there = _brute(trial, result, theta1, theta2, divergence)
     if math.isfinite(theta1) and result.status != "already":
-        shown: Knowledge = "exact" if result.exact else "bounded" if result.lower > 0.0 else "searched"
-        assert shown == answer, f"declared {answer}, but {result.lower_by}"
+        assert result.standing.kind == answer, f"declared {answer}, but {result.lower_by}"
     if math.isinf(result.upper):
         assert math.isinf(there), "out of reach, says the result"
         return
     assert result.lower <= there * (1.0 + 1e-6) + 1e-9, "brute force is cheaper than the lower bound"
-    assert there <= result.upper * (1.0 + 2.0 * NEAR) + 1e-6, "brute force does not find what the result shows"
+    assert there <= result.upper * (1.0 + 2.0 * GRID_ERROR) + 1e-6, "brute force does not find what the result shows"
     if result.exact:
         assert result.upper <= there * (1.0 + 1e-6) + 1e-9, "brute force is cheaper than what is called exact"
         assert result.lower == pytest.approx(result.upper, rel=1e-6, abs=1e-12), "primal and dual"

@@ -174,6 +174,7 @@ def spread_of(scale: Any, frame: pd.DataFrame, space: Space | None = None, weigh
         name: float(1.0 / math.sqrt(domain.price[j])) for j, name in enumerate(domain.names) if np.isfinite(domain.price[j])
     }
     for menu in domain.menus:
+        assert menu.axis is not None
         step = abs(menu.axis[1] - menu.axis[0])
         units[menu.name] = float(step / math.sqrt(menu.cost[0, 1]))
     return units
