@@ -57,10 +57,10 @@ def points_fed_back(trial: Trial) -> None:
     oracle, base = trial.profile.oracle, trial.profile.base
     everyone = np.arange(len(base))
     top = oracle.peak()
-    asked = [(price, oracle.respond(price)) for price in trial.prices] + (
+    priced = [(price, oracle.respond(price)) for price in trial.prices] + (
         [(math.inf, top)] if np.isfinite(top.lift).all() else []
     )
-    for price, response in asked:
+    for price, response in priced:
         loss, cost = trial.fed_back(everyone, oracle.points(price, everyone, response.lift))
         assert loss == pytest.approx(oracle.losses + response.lift, rel=1e-6, abs=1e-7), f"at price {price}"
         assert cost == pytest.approx(response.cost, rel=1e-5, abs=1e-6), f"at price {price}"
