@@ -60,8 +60,8 @@ def several(x: Any, y: Any, rows: int) -> dict[str, float]:
         tp.feature_stability(models["depth 2"], x, y, RISK, scale="std", **PAPER)
     else:
         review(models, x, y, RISK, scale="std", **PAPER)
-    told = {"compare, seconds": middle - start, "report, seconds": time.perf_counter() - middle}
-    return told | {f"stability, {name}": result.value for name, result in compared.results.items()}
+    measured = {"compare, seconds": middle - start, "report, seconds": time.perf_counter() - middle}
+    return measured | {f"stability, {name}": result.value for name, result in compared.results.items()}
 
 
 def excess(x: Any, y: Any, names: tuple[str, ...]) -> dict[str, float]:
@@ -85,9 +85,9 @@ def excess(x: Any, y: Any, names: tuple[str, ...]) -> dict[str, float]:
         if now[i] == y[i] and (wrong != y[i]).any():
             lines.append({"sample": i, "loss": 1.0, "cost": float(cost[wrong != y[i]].min())})
     best = tp.profile_table(pd.DataFrame(lines))
-    asked: dict[str, Any] = {"theta1": 1.0, "theta2": math.inf}
-    found = tp.profile(model, x, y, scale="std").stability(best.risk + MORE, **asked).value
-    return {f"excess in %, {', '.join(names)}": 100.0 * (found / best.stability(best.risk + MORE, **asked).value - 1.0)}
+    settings: dict[str, Any] = {"theta1": 1.0, "theta2": math.inf}
+    found = tp.profile(model, x, y, scale="std").stability(best.risk + MORE, **settings).value
+    return {f"excess in %, {', '.join(names)}": 100.0 * (found / best.stability(best.risk + MORE, **settings).value - 1.0)}
 
 
 def measured(rows: int) -> dict[str, float]:
@@ -110,14 +110,14 @@ def main() -> None:
     if options.numbers:
         print(json.dumps(measured(rows)))
         return
-    told = list[dict[str, float]]()
+    runs = list[dict[str, float]]()
     for source in [Path(tp.__file__).parents[1], *([options.against] if options.against else [])]:
         words = [sys.executable, __file__, "--numbers", *(["--quick"] if options.quick else [])]
         ran = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(source)})  # noqa: S603
-        told.append(json.loads(ran.stdout))
-    for name, value in told[0].items():
-        other = told[1][name] if len(told) > 1 else math.nan
-        ratio = f"{other:12.5g} {value / other:8.2f}x" if len(told) > 1 and other else ""
+        runs.append(json.loads(ran.stdout))
+    for name, value in runs[0].items():
+        other = runs[1][name] if len(runs) > 1 else math.nan
+        ratio = f"{other:12.5g} {value / other:8.2f}x" if len(runs) > 1 and other else ""
         print(f"{name:<36} {value:12.5g} {ratio}")
 
 

@@ -42,7 +42,7 @@ PAPER: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
 RISK = 0.4
 NUMBERS = ["AGEP", "WKHP", "SCHL"]
 CATEGORIES = ["SEX", "COW", "MAR", "RELP", "RAC1P", "OCCP"]
-WIDE, LONG = 1000, 100_000
+FEATURES, ROWS = 1000, 100_000
 """Columns and rows of the large problem."""
 
 
@@ -77,12 +77,12 @@ def encoded(rows: list[dict[str, Any]]) -> None:
     x[numeric] = (x[numeric] - x[numeric].mean()) / x[numeric].std()
     x_train, x_test, y_train, y_test = halves(x, y)
     linear = LogisticRegression(C=1e3, max_iter=5000).fit(x_train, y_train)
-    asked: dict[str, Any] = {"scale": "raw", **PAPER}
-    seconds, found = timed(lambda: tp.feature_stability(linear, x_test, y_test, RISK, **asked))
+    settings: dict[str, Any] = {"scale": "raw", **PAPER}
+    seconds, found = timed(lambda: tp.feature_stability(linear, x_test, y_test, RISK, **settings))
     rows.append({"what": "logistic regression, 76 features", "how": "feature_stability, exact", "seconds": seconds})
 
     def one_by_one() -> dict[str, float]:
-        return {j: tp.stability(linear, x_test, y_test, RISK, space=tp.Space(movable=[j]), **asked).value for j in x.columns}
+        return {j: tp.stability(linear, x_test, y_test, RISK, space=tp.Space(movable=[j]), **settings).value for j in x.columns}
 
     slow, values = timed(one_by_one, 1)
     apart = max(abs(found[name].value / values[name] - 1.0) for name in found)
@@ -91,13 +91,13 @@ def encoded(rows: list[dict[str, Any]]) -> None:
     rows.append({"what": "", "how": "scikit-learn, permutation importance", "seconds": rival, "ratio": rival / seconds})
     net = trained(x_train, y_train)
     for loss, risk in (("zero_one", RISK), ("cross_entropy", 1.0)):
-        seconds, found = timed(lambda: tp.feature_stability(net, x_test, y_test, risk, loss=loss, **asked), 1)  # noqa: B023
+        seconds, found = timed(lambda: tp.feature_stability(net, x_test, y_test, risk, loss=loss, **settings), 1)  # noqa: B023
         rows.append({"what": f"network 76-16-1, 76 features, {loss}", "how": "feature_stability, exact", "seconds": seconds})
         first = list(found)[:5]
 
         def searched() -> list[float]:
             return [
-                tp.stability(net, x_test, y_test, risk, loss=loss, space=tp.Space(movable=[j]), **asked).value  # noqa: B023
+                tp.stability(net, x_test, y_test, risk, loss=loss, space=tp.Space(movable=[j]), **settings).value  # noqa: B023
                 for j in first  # noqa: B023
             ]
 
@@ -140,20 +140,20 @@ def raw(rows: list[dict[str, Any]], tables: list[str]) -> None:
     boosted = make_pipeline(ordinal, HistGradientBoostingClassifier(max_iter=60, random_state=0)).fit(x_train, y_train)
     kinds = dict.fromkeys(NUMBERS, "integer") | dict.fromkeys(CATEGORIES, "categorical")
     space = tp.Space(kind=kinds, price=dict.fromkeys(CATEGORIES, 0.1))
-    asked: dict[str, Any] = {"space": space, "scale": "std", **PAPER}
-    seconds, exact = timed(lambda: tp.stability(linear, x_test, y_test, RISK, **asked), 1)
+    settings: dict[str, Any] = {"space": space, "scale": "std", **PAPER}
+    seconds, exact = timed(lambda: tp.stability(linear, x_test, y_test, RISK, **settings), 1)
     what = "logistic regression in 9 raw columns, all moving"
     rows.append({"what": what, "how": "exact", "seconds": seconds, "value": exact.value})
     ways = {"scores": ("predict", "decision_function"), "classes only": ("predict",)}
     for way, methods in ways.items():
-        seconds, found = timed(lambda: tp.stability(Asked(linear, *methods), x_test, y_test, RISK, **asked), 1)  # noqa: B023
+        seconds, found = timed(lambda: tp.stability(Asked(linear, *methods), x_test, y_test, RISK, **settings), 1)  # noqa: B023
         how = f"as a black box, {way} ({100.0 * (found.value / exact.value - 1.0):+.2f} %)"
         rows.append({"what": "", "how": how, "seconds": seconds, "value": found.value})
-    seconds, found = timed(lambda: tp.stability(boosted, x_test, y_test, RISK, **asked), 1)
+    seconds, found = timed(lambda: tp.stability(boosted, x_test, y_test, RISK, **settings), 1)
     what = "gradient boosting in 9 raw columns, all moving"
     rows.append({"what": what, "how": "as a black box", "seconds": seconds, "value": found.value})
     for name, model in (("logistic regression", linear), ("gradient boosting", boosted)):
-        seconds, ranked = timed(lambda: tp.feature_stability(model, x_test, y_test, RISK, **asked), 1)  # noqa: B023
+        seconds, ranked = timed(lambda: tp.feature_stability(model, x_test, y_test, RISK, **settings), 1)  # noqa: B023
         rows.append({"what": f"{name} in 9 raw columns, one at a time", "how": "exact", "seconds": seconds})
         tables.append(f"{name}\n{ranked}")
 
@@ -161,9 +161,9 @@ def raw(rows: list[dict[str, Any]], tables: list[str]) -> None:
 def large() -> None:
     """The large problem, in this process."""
     generator = np.random.default_rng(0)
-    x = generator.normal(size=(LONG, WIDE))
-    beta = generator.normal(size=WIDE) / np.sqrt(WIDE)
-    y = np.where(x @ beta + generator.normal(size=LONG) > 0.0, 1, -1)
+    x = generator.normal(size=(ROWS, FEATURES))
+    beta = generator.normal(size=FEATURES) / np.sqrt(FEATURES)
+    y = np.where(x @ beta + generator.normal(size=ROWS) > 0.0, 1, -1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
     found = tp.feature_stability((beta, 0.0), x, y, RISK, scale="raw", **PAPER)
@@ -191,8 +191,8 @@ def main() -> None:
         print(f"{row['what']:<48} {row['how']:<62} {row['seconds']:8.2f} s {ratio:>8} {value}")
     print("\n" + "\n\n".join(tables))
     if not options.quick:
-        told = subprocess.run([sys.executable, __file__, "--large"], capture_output=True, text=True, check=True)  # noqa: S603
-        print(f"\n{WIDE:,} features x {LONG:,} rows: {told.stdout.strip()} (memory in GB)")
+        finished = subprocess.run([sys.executable, __file__, "--large"], capture_output=True, text=True, check=True)  # noqa: S603
+        print(f"\n{FEATURES:,} features x {ROWS:,} rows: {finished.stdout.strip()} (memory in GB)")
 
 
 if __name__ == "__main__":

@@ -244,7 +244,7 @@ def conic(contender: Contender, case: Case, threshold: float) -> Conic:
     program = contender.build(case, threshold)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an inaccurate solution is told by its error
+            warnings.simplefilter("ignore")  # an inaccurate solution is seen by its error
             program.solve(solver=contender.solver, **contender.options)
     except cp.SolverError:
         return Conic(math.nan, math.nan, math.nan)
@@ -271,8 +271,8 @@ def alone(rows: int, divergence: str) -> Alone:
 def alone_elsewhere(rows: int, divergence: str) -> Alone:
     """`alone`, in a fresh process."""
     command = [sys.executable, __file__, "--alone", divergence, "--rows", str(rows)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603  # this very file
-    return Alone(**json.loads(told.stdout))
+    finished = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603  # this very file
+    return Alone(**json.loads(finished.stdout))
 
 
 def audition(divergence: str) -> tuple[Contender, list[str]]:

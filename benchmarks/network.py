@@ -124,8 +124,8 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def evaluated(setup: Setup, divergence: str, **search: Any) -> Any:
-    asked: dict[str, Any] = {"theta1": THETA, "theta2": THETA, "divergence": divergence}
-    return tp.stability(setup.net, setup.x, setup.y, RISK, loss="cross_entropy", **asked, **search)
+    settings: dict[str, Any] = {"theta1": THETA, "theta2": THETA, "divergence": divergence}
+    return tp.stability(setup.net, setup.x, setup.y, RISK, loss="cross_entropy", **settings, **search)
 
 
 def smooth(setup: Setup) -> list[Line]:
@@ -144,8 +144,8 @@ def smooth(setup: Setup) -> list[Line]:
         seconds, paper = timed(partial(once, method="paper", epochs=enough, **schedule))
         algorithm = "Algorithm 1" if divergence == "kl" else "Algorithm 2"
         faster, apart = seconds / lines[-2].seconds, path.value / paper.value - 1.0
-        told = f"{enough} epochs, risk {paper.trace[-1]:.3f}; path {faster:.0f}x faster, its R {apart:+.2%}"
-        lines.append(Line(setup.name, f"cross-entropy, {divergence}", algorithm, seconds, paper.value, note=told))
+        note = f"{enough} epochs, risk {paper.trace[-1]:.3f}; path {faster:.0f}x faster, its R {apart:+.2%}"
+        lines.append(Line(setup.name, f"cross-entropy, {divergence}", algorithm, seconds, paper.value, note=note))
     return lines
 
 
@@ -154,8 +154,8 @@ def sweep(setup: Setup) -> list[Line]:
     search: dict[str, Any] = {"loss": "cross_entropy", "certify": "none"}
     single, result = timed(lambda: tp.profile(setup.net, setup.x, setup.y, **search).stability(RISK, mix=0.5))
     whole, _ = timed(lambda: tp.profile(setup.net, setup.x, setup.y, **search).tradeoff(MIXES, risk=RISK))
-    told = f"{whole / single:.1f} times one evaluation ({single:.2f} s)"
-    return [Line(setup.name, "11 mixes", "path", whole, result.value, note=told)]
+    note = f"{whole / single:.1f} times one evaluation ({single:.2f} s)"
+    return [Line(setup.name, "11 mixes", "path", whole, result.value, note=note)]
 
 
 def exact(setup: Setup) -> list[Line]:
@@ -165,8 +165,8 @@ def exact(setup: Setup) -> list[Line]:
         return tp.stability(setup.net, setup.x, setup.y, RISK, loss="cross_entropy", theta1=THETA, theta2=THETA, method="exact")
 
     seconds, result = timed(once)
-    told = f"bounds agree to {result.gap:.2%}"
-    return [Line(setup.name, "cross-entropy, kl", "exact", seconds, result.value, result.lower, told)]
+    note = f"bounds agree to {result.gap:.2%}"
+    return [Line(setup.name, "cross-entropy, kl", "exact", seconds, result.value, result.lower, note)]
 
 
 def errors(setup: Setup) -> list[Line]:
@@ -181,14 +181,14 @@ def errors(setup: Setup) -> list[Line]:
     found = np.sqrt(pool.costs[-1])
     proof = f"the search alone, no proof; {int((pool.lifts[-1] > 0.0).sum())} of {len(right)} found"
     if len(setup.net) == 3:
-        squared = mine.oracle._certifier.squared  # noqa: SLF001  # what the proof left
+        squared = mine.oracle.certifier.squared  # what the proof left
         proof = f"search and proof; within {float((found / np.sqrt(squared)).max() - 1.0):.1e} of exact at worst"
     lines = [Line(setup.name, "nearest errors", "ours", seconds, float(found.mean()), note=proof)]
     for steps in (100, 1000):
         seconds, distance = timed(partial(ddn, setup, rows, labels, steps))
         ratio = distance / found
-        told = f"mean excess over ours {float(ratio.mean()) - 1.0:.2%}, worst {float(ratio.max()) - 1.0:.1%}"
-        lines.append(Line(setup.name, "nearest errors", f"foolbox DDN({steps})", seconds, float(distance.mean()), note=told))
+        note = f"mean excess over ours {float(ratio.mean()) - 1.0:.2%}, worst {float(ratio.max()) - 1.0:.1%}"
+        lines.append(Line(setup.name, "nearest errors", f"foolbox DDN({steps})", seconds, float(distance.mean()), note=note))
     if len(setup.net) == 3:
         lines.append(search_alone(setup, rows, labels, found))
     seconds, result = timed(
@@ -213,8 +213,8 @@ def search_alone(setup: Setup, rows: Any, labels: Any, exact: Any) -> Line:
 
     seconds, mine = timed(lambda: tp.profile(Plain(setup.net).eval(), rows, labels, loss="zero_one"))
     ratio = np.sqrt(mine.oracle.pool.costs[-1]) / exact
-    told = f"mean excess over exact {float(ratio.mean()) - 1.0:.2%}, worst {float(ratio.max()) - 1.0:.1%}"
-    return Line(setup.name, "nearest errors", "ours, search alone", seconds, float((ratio * exact).mean()), note=told)
+    note = f"mean excess over exact {float(ratio.mean()) - 1.0:.2%}, worst {float(ratio.max()) - 1.0:.1%}"
+    return Line(setup.name, "nearest errors", "ours, search alone", seconds, float((ratio * exact).mean()), note=note)
 
 
 def ddn(setup: Setup, rows: Any, labels: Any, steps: int) -> Any:

@@ -185,8 +185,8 @@ def main() -> None:
     options = parser.parse_args()
     walks = [walk(name) for name in WALKS]
     if options.json:
-        told = [{**asdict(each), "distinct_rooms": len(set(each.rooms)), "entries": len(each.rooms)} for each in walks]
-        print(json.dumps(told, indent=2))
+        listed = [{**asdict(each), "distinct_rooms": len(set(each.rooms)), "entries": len(each.rooms)} for each in walks]
+        print(json.dumps(listed, indent=2))
         return
     print(f"{'walk':<24}{'functions':>10}{'files':>7}{'rooms':>7}{'entries':>9}  most often entered")
     for each in walks:

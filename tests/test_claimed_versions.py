@@ -72,7 +72,7 @@ def test_the_versions_of_every_day_fulfil_the_claims(claim: Requirement) -> None
         assert claim.specifier.contains(chosen)
 
 
-@pytest.mark.parametrize(("extra", "oldest"), [("skops", skops.OLDEST), ("torch", factories.OLDEST)])
+@pytest.mark.parametrize(("extra", "oldest"), [("skops", skops.MIN_VERSION), ("torch", factories.MIN_VERSION)])
 def test_versions_that_are_refused_are_not_claimed(extra: str, oldest: tuple[int, int]) -> None:
     (claim,) = CLAIMS[extra]
     assert least(claim).release == oldest

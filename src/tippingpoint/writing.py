@@ -27,13 +27,13 @@ except ImportError:  # not a POSIX system
 PREFIX, SUFFIX = ".tippingpoint-", ".tmp"
 """What temporary files begin and end with: hidden, recognisable, and short enough wherever their target's name is."""
 
-STALE = 3600.0
+MAX_AGE_SECONDS = 3600.0
 """Seconds after which a temporary file is taken for a dead one, where files cannot be locked."""
 
 NEW, PRIVATE = 0o666, 0o600
 """Modes: of a file that was not there, less the user's mask; and of one that was, until it gets its own."""
 
-ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+SPACE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """Errors that another path would not help against."""
 
 
@@ -104,7 +104,7 @@ def _in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        remedy = "make room, or write elsewhere" if error.errno in ROOM else "check the path"
+        remedy = "make room, or write elsewhere" if error.errno in SPACE_ERRORS else "check the path"
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; {remedy}.") from None
 
 
@@ -193,7 +193,7 @@ def _remove_dead(path: Path) -> None:
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
         return
-    old = time.time() - status.st_mtime > STALE
+    old = time.time() - status.st_mtime > MAX_AGE_SECONDS
     if fcntl is None:
         if old:
             path.unlink()

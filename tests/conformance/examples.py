@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.divergences import DIVERGENCES, Divergence
-from tippingpoint.families.capabilities import EVERY_KIND, Capability, Kind
+from tippingpoint.families.capabilities import EVERY_KIND, Capability, SpaceKind
 from tippingpoint.families.registry import FAMILIES
 from tippingpoint.losses import LOSSES, PiecewiseLinear, loss_named
 from tippingpoint.space import Space
@@ -47,7 +47,7 @@ class Cell:
     family: str
     capability: Capability
     loss: str
-    kind: Kind
+    kind: SpaceKind
 
     def __str__(self) -> str:
         return f"{self.capability.models}, {self.loss}, {self.kind} ({self.capability.answer})"
@@ -102,7 +102,7 @@ class Data:
     alone: str | None = None
 
 
-def data(kind: Kind, *, text: bool = True, countless: bool = False) -> Data:
+def data(kind: SpaceKind, *, text: bool = True, countless: bool = False) -> Data:
     """Rows of a kind.
 
     Parameters
@@ -197,7 +197,7 @@ def fitted(estimator: Any, given: Data, y: Any) -> Any:
     return (make_pipeline(encoder, estimator) if words else estimator).fit(given.pool, y)
 
 
-def linear(loss: str, kind: Kind) -> Trial:
+def linear(loss: str, kind: SpaceKind) -> Trial:
     given = data(kind)
     y = targets(loss, curved(given.pool))
     if loss_named(loss).task == "regression":
@@ -207,14 +207,14 @@ def linear(loss: str, kind: Kind) -> Trial:
     return example(model, model.decision_function, loss, given, y)
 
 
-def linear_classes(loss: str, kind: Kind) -> Trial:
+def linear_classes(loss: str, kind: SpaceKind) -> Trial:
     given = data(kind)
     y = targets(loss, curved(given.pool), classes=3)
     model = fitted(LogisticRegression(), given, y)
     return example(model, model.decision_function, loss, given, y)
 
 
-def pieces(_: str, kind: Kind) -> Trial:
+def pieces(_: str, kind: SpaceKind) -> Trial:
     given = data(kind, text=False)
     rows = given.pool.iloc[:SAMPLES].reset_index(drop=True)
     rng = np.random.default_rng(7)
@@ -228,7 +228,7 @@ def pieces(_: str, kind: Kind) -> Trial:
     return ModelTrial(None, rows, y, judge, loss, given.space, {}, given.alone)
 
 
-def fine(loss: str, kind: Kind) -> Trial:
+def fine(loss: str, kind: SpaceKind) -> Trial:
     """Whatever it is a loss of."""
     return pieces(loss, kind) if loss == "PiecewiseLinear" else linear(loss, kind)
 
@@ -258,7 +258,7 @@ def layered(width: int, activation: nn.Module, outputs: int = 1) -> nn.Module:
 
 
 def network(
-    module: Callable[[int], nn.Module], loss: str, kind: Kind, *, countless: bool = False, classes: int = 2, **search: Any
+    module: Callable[[int], nn.Module], loss: str, kind: SpaceKind, *, countless: bool = False, classes: int = 2, **search: Any
 ) -> Trial:
     given = data(kind, text=False, countless=countless)
     pool = given.pool.astype(float)
@@ -280,7 +280,7 @@ def network(
     return example(net, scores, loss, given, y, progress=False, restarts=1, **search)
 
 
-def tree(loss: str, kind: Kind) -> Trial:
+def tree(loss: str, kind: SpaceKind) -> Trial:
     given = data(kind)
     y = targets(loss, curved(given.pool))
     brief = {"n_estimators": 4, "max_depth": 2, "learning_rate": 0.7, "random_state": 0}
@@ -301,7 +301,7 @@ def beside_thresholds(model: Any, column: int) -> FloatArray:
     return np.concatenate([at - 1e-6, at + 1e-6])
 
 
-def black_box(loss: str, kind: Kind, *, countless: bool = False) -> Trial:
+def black_box(loss: str, kind: SpaceKind, *, countless: bool = False) -> Trial:
     given = data(kind, countless=countless)
     middle = float(np.median(curved(given.pool)))
 
@@ -313,7 +313,7 @@ def black_box(loss: str, kind: Kind, *, countless: bool = False) -> Trial:
     return example(scores, scores, loss, given, y, progress=False, calls=CALLS, **output)
 
 
-def alternatives(_: str, kind: Kind) -> Trial:
+def alternatives(_: str, kind: SpaceKind) -> Trial:
     """Whatever moves, the user wrote down what it costs; here, places of a kind and how wrong a score is there."""
     rng = np.random.default_rng(EVERY_KIND.index(kind))
     sample = np.repeat(np.arange(SAMPLES), 6)
@@ -343,7 +343,7 @@ def bent(width: int) -> nn.Module:
     return Bent(width).eval()
 
 
-def chain(loss: str, kind: Kind) -> Trial:
+def chain(loss: str, kind: SpaceKind) -> Trial:
     """One output, or in some kinds of space three classes: the same is declared of both."""
     several = loss_named(loss).task == "classification" and kind in ("bounds", "one feature", "categories")
     if several:
@@ -351,7 +351,7 @@ def chain(loss: str, kind: Kind) -> Trial:
     return network(tanh, loss, kind, countless=True)
 
 
-EXAMPLES: dict[tuple[str, str, str], Callable[[str, Kind], Trial]] = {
+EXAMPLES: dict[tuple[str, str, str], Callable[[str, SpaceKind], Trial]] = {
     ("tables of alternatives", "any, as a table of alternatives", "exact"): alternatives,
     ("linear models", "linear: a regressor, or two classes", "exact"): linear,
     ("linear models", "linear: a regressor, two classes, or pieces of the features", "bounded"): fine,

@@ -12,14 +12,14 @@ from bruteforce import REACH, Atoms, envelopes, stability
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import KL, Divergence
 from tippingpoint.core.responses import Response
-from tippingpoint.families.capabilities import Answer
+from tippingpoint.families.capabilities import Knowledge
 from tippingpoint.results.stability import StabilityResult
 from trials import Trial
 
 ROUND_OFF = 1e-9
 """Relative, of sums of a handful of numbers."""
 
-NEAR = 1e-2
+GRID_ERROR = 1e-2
 """Relative, how near brute force comes where places cannot be counted."""
 
 DEAR = 0.6 * REACH**2
@@ -41,7 +41,7 @@ def envelope_theorem(trial: Trial) -> None:
     prices = sorted([*trial.prices, *(price * (1.0 + 1e-4) for price in trial.prices)])
     gain, responses = gains(trial, prices)
     oracle = trial.profile.oracle
-    slack = (ROUND_OFF if oracle.exact else NEAR) * (1.0 + np.abs(gain[1:])) + 1e-12
+    slack = (ROUND_OFF if oracle.exact else GRID_ERROR) * (1.0 + np.abs(gain[1:])) + 1e-12
     assert (gain >= -slack.max()).all(), "staying is worth nothing"
     for k, (low, high) in enumerate(itertools.pairwise(prices)):
         rise = gain[k + 1] - gain[k]
@@ -57,10 +57,10 @@ def points_fed_back(trial: Trial) -> None:
     oracle, base = trial.profile.oracle, trial.profile.base
     everyone = np.arange(len(base))
     top = oracle.peak()
-    asked = [(price, oracle.respond(price)) for price in trial.prices] + (
+    priced = [(price, oracle.respond(price)) for price in trial.prices] + (
         [(math.inf, top)] if np.isfinite(top.lift).all() else []
     )
-    for price, response in asked:
+    for price, response in priced:
         loss, cost = trial.fed_back(everyone, oracle.points(price, everyone, response.lift))
         assert loss == pytest.approx(oracle.losses + response.lift, rel=1e-6, abs=1e-7), f"at price {price}"
         assert cost == pytest.approx(response.cost, rel=1e-5, abs=1e-6), f"at price {price}"
@@ -75,7 +75,7 @@ def brute_force(trial: Trial) -> None:
         there = envelopes(trial.tried, price) - price * losses
         size = 1.0 + np.abs(price * losses) + np.abs(mine)
         within = trial.counted | (response.cost < DEAR)
-        near = (ROUND_OFF if trial.counted else NEAR) * size
+        near = (ROUND_OFF if trial.counted else GRID_ERROR) * size
         if exact:
             assert (there <= mine + ROUND_OFF * size).all(), f"brute force is better at price {price}"
             assert (there >= mine - near)[within].all(), f"brute force is far from what is claimed at price {price}"
@@ -83,28 +83,27 @@ def brute_force(trial: Trial) -> None:
             assert (mine <= there + near)[within].all(), f"what was found is not there at price {price}"
 
 
-def two_sided(trial: Trial, divergence: Divergence, answer: Answer) -> None:
+def two_sided(trial: Trial, divergence: Divergence, answer: Knowledge) -> None:
     """`lower ≤ brute force ≤ upper`, and what is declared: exact, bounded or searched; Q* attains what it claims."""
     for theta1, theta2 in PRICES:
         _question(trial, theta1, theta2, divergence, answer)
 
 
-def moving_alone(trial: Trial, answer: Answer) -> None:
+def moving_alone(trial: Trial, answer: Knowledge) -> None:
     """The same where nothing may be reweighted, which no divergence has a part in."""
     _question(trial, 0.2, math.inf, KL(), answer)
 
 
-def _question(trial: Trial, theta1: float, theta2: float, divergence: Divergence, answer: Answer) -> None:
+def _question(trial: Trial, theta1: float, theta2: float, divergence: Divergence, answer: Knowledge) -> None:
     result = trial.profile.stability(trial.risk, theta1=theta1, theta2=theta2, divergence=divergence)
     there = _brute(trial, result, theta1, theta2, divergence)
     if math.isfinite(theta1) and result.status != "already":
-        shown: Answer = "exact" if result.exact else "bounded" if result.lower > 0.0 else "searched"
-        assert shown == answer, f"declared {answer}, but {result.lower_by}"
+        assert result.standing.kind == answer, f"declared {answer}, but {result.lower_by}"
     if math.isinf(result.upper):
         assert math.isinf(there), "out of reach, says the result"
         return
     assert result.lower <= there * (1.0 + 1e-6) + 1e-9, "brute force is cheaper than the lower bound"
-    assert there <= result.upper * (1.0 + 2.0 * NEAR) + 1e-6, "brute force does not find what the result shows"
+    assert there <= result.upper * (1.0 + 2.0 * GRID_ERROR) + 1e-6, "brute force does not find what the result shows"
     if result.exact:
         assert result.upper <= there * (1.0 + 1e-6) + 1e-9, "brute force is cheaper than what is called exact"
         assert result.lower == pytest.approx(result.upper, rel=1e-6, abs=1e-12), "primal and dual"

@@ -97,13 +97,13 @@ def profile(loss: str = "zero_one") -> tp.Profile:
 
 
 def test_reweighting_costs_what_a_conic_solver_says() -> None:
-    asked = profile("logistic")
-    losses, base, risk, theta2 = asked.oracle.losses, asked.base, 1.5 * asked.risk, 0.5
+    profiled = profile("logistic")
+    losses, base, risk, theta2 = profiled.oracle.losses, profiled.base, 1.5 * profiled.risk, 0.5
     w = cp.Variable(len(base), nonneg=True)
     price = theta2 * (base @ (w - 2.0 * cp.sqrt(w)) + 1.0)
     problem = cp.Problem(cp.Minimize(price), [base @ w == 1.0, (base * losses) @ w >= risk])
     problem.solve(solver=cp.CLARABEL)
-    result = asked.stability(risk, theta1=math.inf, theta2=theta2, divergence="hellinger")
+    result = profiled.stability(risk, theta1=math.inf, theta2=theta2, divergence="hellinger")
     assert result.value == pytest.approx(float(problem.value), rel=1e-6)
     assert result.lower == pytest.approx(result.value, rel=1e-9)
     assert result.divergence == "hellinger"
@@ -132,9 +132,9 @@ def test_the_largest_risk_is_reached_by_all_weight_on_the_largest_losses() -> No
 def test_the_command_line_and_its_messages_know_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = pd.DataFrame({"sample": [0, 0, 1, 1], "cost": [0.0, 1.0, 0.0, 2.0], "loss": [0.0, 1.0, 0.2, 1.0]})
     runs.to_csv(tmp_path / "runs.csv", index=False)
-    asked = ["--table", str(tmp_path / "runs.csv"), "--risk", "0.4", "--theta1", "1", "--theta2", "0.5"]
+    arguments = ["--table", str(tmp_path / "runs.csv"), "--risk", "0.4", "--theta1", "1", "--theta2", "0.5"]
     stored = tmp_path / "result.json"
-    assert main(["evaluate", *asked, "--divergence", "hellinger", "--json", str(stored), "--quiet"]) == 0
+    assert main(["evaluate", *arguments, "--divergence", "hellinger", "--json", str(stored), "--quiet"]) == 0
     expected = tp.profile_table(runs).stability(0.4, **PRICES, divergence="hellinger")
     assert json.loads(stored.read_text(encoding="utf-8"))["value"] == expected.value
     assert main(["evaluate", "--help"]) == 0
@@ -169,13 +169,13 @@ def share_left_out(cost: float) -> str:
 
 @pytest.mark.parametrize("loss", ["zero_one", "logistic"])
 def test_the_dial_computes_what_python_computes(browser: Browser, tmp_path: Path, loss: str) -> None:
-    asked = profile(loss)
-    risk, scale = asked.risk + 0.2, 100.0 if loss == "zero_one" else 1.0
-    result = asked.stability(risk, **PRICES, divergence="hellinger")
+    profiled = profile(loss)
+    risk, scale = profiled.risk + 0.2, 100.0 if loss == "zero_one" else 1.0
+    result = profiled.stability(risk, **PRICES, divergence="hellinger")
     browser.open(result.report(tmp_path / "toy.html"))
     agrees(run(browser), result)
-    for shown in tried(browser, (risk, asked.risk + 0.4), SETTINGS, scale):
-        agrees(shown, asked.stability(**setting_of(shown)))
+    for shown in tried(browser, (risk, profiled.risk + 0.4), SETTINGS, scale):
+        agrees(shown, profiled.stability(**setting_of(shown)))
 
 
 class Unwritten(Hellinger):
@@ -212,8 +212,8 @@ def test_without_formulas_a_page_shows_what_was_computed_beforehand(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(DIVERGENCES, "hellinger", Unwritten)
-    asked = profile()
-    result = asked.stability(0.5, **PRICES, divergence="hellinger")
+    profiled = profile()
+    result = profiled.stability(0.5, **PRICES, divergence="hellinger")
     browser.open(result.report(tmp_path / "toy.html"))
     own, still = run(browser), browser.run(LOOK)
     agrees(own, result)
@@ -224,14 +224,14 @@ def test_without_formulas_a_page_shows_what_was_computed_beforehand(
     # The controls go to the nearest setting that Python has computed, and the number there is Python's.
     for slider, place, name in (("risk-slider", 700, "risk"), ("mix-slider", 300, "theta1"), ("mix-slider", 0, "theta1")):
         shown = run(browser, SLIDE, slider, place)
-        agrees(shown, asked.stability(**setting_of(shown)))
+        agrees(shown, profiled.stability(**setting_of(shown)))
         assert shown["value"][name] != own["value"][name]
         assert browser.run(LOOK)["curve"] == still["curve"]
     assert run(browser, PRICE) == "Other prices were not computed beforehand for hellinger divergence."
     # With a divergence that the page has formulas for, everything is computed anew.
     shown = run(browser, CHOOSE, "kl")
     assert number(shown["value"]["theta1"]) == math.inf
-    agrees(shown, asked.stability(**setting_of(shown)))
+    agrees(shown, profiled.stability(**setting_of(shown)))
     # Back again, all is as it was.
     agrees(run(browser, CHOOSE, "hellinger"), result)
     assert browser.run(LOOK) == still

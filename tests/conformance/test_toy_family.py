@@ -193,8 +193,8 @@ def test_it_comes_out_of_every_front_door_and_of_reports(tmp_path: Path) -> None
     assert here == pytest.approx(there, rel=1e-9), "the same model, served by two families"
     page = result.report(tmp_path / "cut.html", features=ranked, comparison=compared).read_text(encoding="utf-8")
     assert "closed form: one cut" in page
-    told = json.loads(result.report(tmp_path / "cut.json").read_text(encoding="utf-8"))
-    assert "closed form: one cut" in json.dumps(told)
+    summary = json.loads(result.report(tmp_path / "cut.json").read_text(encoding="utf-8"))
+    assert "closed form: one cut" in json.dumps(summary)
 
 
 @pytest.mark.usefixtures("family")

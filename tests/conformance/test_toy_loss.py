@@ -15,7 +15,7 @@ from examples import black_box, divergences, linear, network, relu, tanh, tree
 from laws import brute_force, envelope_theorem, moving_alone, points_fed_back, two_sided
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError
-from tippingpoint.families.capabilities import Answer, Kind
+from tippingpoint.families.capabilities import Knowledge, SpaceKind
 from tippingpoint.losses import LOSSES, Loss
 from tippingpoint.losses.base import Task
 from tippingpoint.push import Push, Reach
@@ -61,7 +61,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # That is all: every family that declares all losses serves it, and the laws hold.
 
-SERVED: dict[str, tuple[Callable[[str, Kind], Trial], Kind, Answer]] = {
+SERVED: dict[str, tuple[Callable[[str, SpaceKind], Trial], SpaceKind, Knowledge]] = {
     "linear, numbers": (linear, "numbers", "exact"),
     "linear, bounds": (linear, "bounds", "exact"),
     "linear, whole numbers": (linear, "whole numbers", "exact"),

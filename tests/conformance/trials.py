@@ -117,7 +117,7 @@ class ModelTrial(Trial):
     def profile(self) -> Profile:
         if self.alone is None:
             return self.case.profile()
-        return self.case.ask(self.case.judgement.along(self.domain))
+        return self.case.profile_by(self.case.judgement.along(self.domain))
 
     @property
     def counted(self) -> bool:

@@ -99,7 +99,7 @@ def test_a_search_that_is_cut_off_still_brackets(monkeypatch: pytest.MonkeyPatch
     oracle, _, _ = table(np.random.default_rng(8), N, 4)
     problem = Problem(oracle, BASE, 1.3 * float(BASE @ oracle.losses), 1.0, 0.25, KL())
     whole = solve(problem)
-    monkeypatch.setattr(dual, "EVALUATIONS", allowed)
+    monkeypatch.setattr(dual, "MAX_EVALUATIONS", allowed)
     cut = solve(problem)
     upper = (1.0 - cut.share) * cut.left.cost + cut.share * cut.right.cost
     assert cut.evaluations <= allowed
@@ -109,7 +109,7 @@ def test_a_search_that_is_cut_off_still_brackets(monkeypatch: pytest.MonkeyPatch
 
 def test_a_search_that_is_cut_off_before_it_brackets_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     oracle, _, _ = table(np.random.default_rng(8), N, 4)
-    monkeypatch.setattr(dual, "EVALUATIONS", 0)
+    monkeypatch.setattr(dual, "MAX_EVALUATIONS", 0)
     with pytest.raises(NumericalError, match="too many orders of magnitude apart"):
         solve(Problem(oracle, BASE, 1.3 * float(BASE @ oracle.losses), 1.0, 0.25, KL()))
 

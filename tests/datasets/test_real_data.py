@@ -96,7 +96,7 @@ def test_the_counts_of_14_states_are_those_of_the_filters() -> None:
     people = pd.read_csv(data_directory() / "acs" / FOURTEEN)
     works = people.query("AGEP > 16 and PINCP > 100 and WKHP > 0 and PWGTP >= 1").groupby("ST").size()
     poor = people.query("AGEP < 65 and PINCP <= 30000").groupby("ST").size()
-    for state in census.SMALL:
+    for state in census.SMALL_STATES:
         assert census.ACS_INCOME.rows[state] == works[census.STATES[state]]
         assert census.ACS_PUBCOV.rows[state] == poor[census.STATES[state]]
 

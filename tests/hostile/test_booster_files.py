@@ -106,7 +106,7 @@ def test_the_deepest_trees_that_are_served_answer(tmp_path: Path) -> None:
 
 
 def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tippingpoint.files.base.LARGEST", 1000)
+    monkeypatch.setattr("tippingpoint.files.base.MAX_FILE_BYTES", 1000)
     for kind in FORMATS:
         path = tmp_path / ("model" if kind == "txt" else f"model.{kind}")
         assert "more than the 1,000 that are read" in refused(path, originals()[kind]["binary"])

@@ -13,6 +13,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.transforms import BboxBase
 
 from pictures import bars, cloud, line, quiet, ticks, words
 from tippingpoint.core.arrays import FloatArray
@@ -72,6 +73,9 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "result": lambda ax: draw_result(SUMMARY, ax),
 }
 
+SIZES = [(2.8, 2.2), (5.4, 3.6)]
+"""Inches of a figure: of a narrow column, and the usual ones."""
+
 
 # Wherever it is drawn
 
@@ -101,24 +105,50 @@ def test_every_axis_says_what_it_shows(name: str) -> None:
     assert ax.get_ylabel() or ticks(ax, "y")
 
 
-@pytest.mark.parametrize("size", [(2.8, 2.2), (5.4, 3.6)])
-@pytest.mark.parametrize("name", DRAWN)
-def test_words_stay_inside_the_figure_and_apart_from_each_other(name: str, size: tuple[float, float]) -> None:
-    if name == "result" and size[0] < 5:
-        pytest.skip("a headline needs its width")
+def legend_of(ax: Axes) -> BboxBase:
+    """Where the legend of a picture that has been drawn is."""
+    legend = ax.get_legend()
+    assert legend is not None
+    return legend.get_window_extent()
+
+
+def bars_of(ax: Axes) -> list[BboxBase]:
+    """Where its bars are."""
+    return [patch.get_window_extent() for container in ax.containers for patch in getattr(container, "patches", [])]
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [(name, size) for name in DRAWN for size in SIZES if name != "result" or size == SIZES[-1]]
+)
+def test_words_stay_inside_the_figure(name: str, size: tuple[float, float]) -> None:  # a headline needs its width
     figure, axes = plt.subplots(figsize=size, layout="constrained")
     ax = DRAWN[name](axes)
     figure.canvas.draw()
-    legend = ax.get_legend()
-    assert legend is not None
-    box, page = legend.get_window_extent(), figure.bbox
+    box, page = legend_of(ax), figure.bbox
     assert page.x0 <= box.x0
     assert box.x1 <= page.x1 + 1
     assert box.y1 <= page.y1 + 1
-    for container in ax.containers if name in ("split", "ranking", "groups") else []:
-        for patch in getattr(container, "patches", []):
-            assert patch.get_window_extent().y1 <= box.y0 + 3 or name == "ranking"
-            assert not (name == "ranking" and patch.get_window_extent().overlaps(box))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["split", "groups"])
+def test_legends_stand_above_upright_bars(name: str, size: tuple[float, float]) -> None:
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    ax = DRAWN[name](axes)
+    figure.canvas.draw()
+    boxes = bars_of(ax)
+    assert boxes
+    assert all(bar.y1 <= legend_of(ax).y0 + 3 for bar in boxes)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_legend_of_a_ranking_covers_no_bar(size: tuple[float, float]) -> None:
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    ax = DRAWN["ranking"](axes)
+    figure.canvas.draw()
+    boxes = bars_of(ax)
+    assert boxes
+    assert not any(bar.overlaps(legend_of(ax)) for bar in boxes)
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -67,8 +67,8 @@ PREDICTING = {
 
 
 def _linear() -> None:
-    def case(name: str, model: str, task: Callable[[], Task], risk: float, **asked: Any) -> None:
-        add(f"linear: {name}", "exact", partial(stable, partial(linear, model), task, risk, **asked))
+    def case(name: str, model: str, task: Callable[[], Task], risk: float, **settings: Any) -> None:
+        add(f"linear: {name}", "exact", partial(stable, partial(linear, model), task, risk, **settings))
 
     for loss, risk in CLASSIFYING.items():
         for divergence, meant in DIVERGENCES.items():
@@ -121,8 +121,8 @@ def _linear() -> None:
 
 
 def _spaces() -> None:
-    def case(name: str, model: str, task: Callable[[], Task], space: tp.Space, **asked: Any) -> None:
-        given = {"risk": 0.4, "scale": "std", **PAPER, **asked}
+    def case(name: str, model: str, task: Callable[[], Task], space: tp.Space, **settings: Any) -> None:
+        given = {"risk": 0.4, "scale": "std", **PAPER, **settings}
         add(f"space: {name}", "exact", partial(stable, partial(linear, model), task, space=space, **given))
 
     first, second, *_ = tumours().X.columns
@@ -154,17 +154,17 @@ def _spaces() -> None:
 
 
 def _tables() -> None:
-    def asked(which: str, risk: float, weight: str | None = None, **given: Any) -> Numbers:
+    def table_stability(which: str, risk: float, weight: str | None = None, **given: Any) -> Numbers:
         return of_result(tp.profile_table(alternatives(which), weight=weight).stability(risk, **given))
 
     for which, risk in (("now", 0.55), ("next", 0.55), ("graded", 1.1)):
         for divergence, meant in DIVERGENCES.items():
             far = 1.5 * risk if divergence == "cvar" else risk  # it reweights up to its share for nothing
-            add(f"table: {which}, {divergence}", "exact", partial(asked, which, far, divergence=meant, **PAPER))
+            add(f"table: {which}, {divergence}", "exact", partial(table_stability, which, far, divergence=meant, **PAPER))
     for prices, given in PRICES.items():
-        add(f"table: prices, {prices}", "exact", partial(asked, "now", 0.5, **given))
-    add("table: weights", "exact", partial(asked, "now", 0.5, "heft", **PAPER))
-    add("table: out of reach", "exact", partial(asked, "now", 0.99, theta1=1.0, theta2=INF))
+        add(f"table: prices, {prices}", "exact", partial(table_stability, "now", 0.5, **given))
+    add("table: weights", "exact", partial(table_stability, "now", 0.5, "heft", **PAPER))
+    add("table: out of reach", "exact", partial(table_stability, "now", 0.99, theta1=1.0, theta2=INF))
     tables = {name: alternatives(name) for name in ("now", "next")}
     add("table: compared", "exact", lambda: of_comparison(tp.compare(tables, risk=0.5, **PAPER)))
 
@@ -176,8 +176,8 @@ def _tables() -> None:
 
 
 def _networks() -> None:
-    def case(name: str, net: Callable[[], Any], task: Callable[[], Task], risk: float, **asked: Any) -> None:
-        add(f"network: {name}", "network", partial(stable, net, task, risk, **{**PAPER, **asked}))
+    def case(name: str, net: Callable[[], Any], task: Callable[[], Task], risk: float, **settings: Any) -> None:
+        add(f"network: {name}", "network", partial(stable, net, task, risk, **{**PAPER, **settings}))
 
     two, three, number = points, partial(points, 3), partial(points, 0)
     deep, smooth = partial(drawn, 1, 4, (5, 4)), partial(drawn, 1, 4, (6,), "Tanh")
@@ -206,8 +206,8 @@ def _networks() -> None:
     case("paper, log loss, chi2", drawn, two, 0.8, loss="logistic", method="paper", epochs=8, divergence="chi2")
     case("paper, zero_one", drawn, two, 0.5, method="paper", epochs=20)
 
-    def ranked(net: Callable[[], Any], task: Callable[[], Task], risk: float, **asked: Any) -> Numbers:
-        return of_ranking(tp.feature_stability(net(), task().X, task().y, risk, **PAPER, **asked))
+    def ranked(net: Callable[[], Any], task: Callable[[], Task], risk: float, **settings: Any) -> Numbers:
+        return of_ranking(tp.feature_stability(net(), task().X, task().y, risk, **PAPER, **settings))
 
     add("network: features, zero_one", "network", partial(ranked, deep, two, 0.8))
     add("network: features, log loss", "network", partial(ranked, deep, two, 1.2, loss="logistic"))
@@ -224,8 +224,8 @@ def _networks() -> None:
 def _boxes() -> None:
     few = partial(tumours, 4)
 
-    def case(name: str, model: Callable[[], Any], task: Callable[[], Task], risk: float, **asked: Any) -> None:
-        add(f"box: {name}", "asked", partial(stable, model, task, risk, **{"calls": 4000, **PAPER, **asked}))
+    def case(name: str, model: Callable[[], Any], task: Callable[[], Task], risk: float, **settings: Any) -> None:
+        add(f"box: {name}", "queried", partial(stable, model, task, risk, **{"calls": 4000, **PAPER, **settings}))
 
     def zeros() -> Task:
         return Task(few().X, (few().y == "malignant").astype(int))
@@ -260,8 +260,8 @@ def _boxes() -> None:
         pair = {name: box(name) for name in ("forest", "tree")}
         return of_comparison(tp.compare(pair, *few(), 0.35, scale="std", calls=3000, **PAPER))
 
-    add("box: features of a forest", "asked", ranked)
-    add("box: forest and tree compared", "asked", compared)
+    add("box: features of a forest", "queried", ranked)
+    add("box: forest and tree compared", "queried", compared)
 
 
 def _several() -> None:
@@ -276,8 +276,8 @@ def _several() -> None:
     table = tp.profile_table(alternatives())
     add("several: a table's dial", "exact", lambda: of_sweep(table.tradeoff([0.0, 0.5, 1.0], risk=0.5, divergence="cvar:0.5")))
 
-    def ranked(model: str, task: Callable[[], Task], risk: float, **asked: Any) -> Numbers:
-        return of_ranking(tp.feature_stability(linear(model), task().X, task().y, risk, scale="std", **PAPER, **asked))
+    def ranked(model: str, task: Callable[[], Task], risk: float, **settings: Any) -> Numbers:
+        return of_ranking(tp.feature_stability(linear(model), task().X, task().y, risk, scale="std", **PAPER, **settings))
 
     add("several: features", "exact", partial(ranked, "logistic", tumours, 0.3))
     add("several: features, log loss", "exact", partial(ranked, "logistic", tumours, 0.5, loss="logistic"))
@@ -286,15 +286,15 @@ def _several() -> None:
     add("several: groups", "exact", partial(ranked, "people", people, 0.4, space=mixed(), features=groups))
     add("several: features, three classes", "exact", partial(ranked, "wines", wines, 0.4))
 
-    def compared(**asked: Any) -> Numbers:
+    def compared(**settings: Any) -> Numbers:
         models = {name: linear(name) for name in ("logistic", "strict", "svc")}
-        return of_comparison(tp.compare(models, tumours().X, tumours().y, 0.3, scale="std", **PAPER, **asked))
+        return of_comparison(tp.compare(models, tumours().X, tumours().y, 0.3, scale="std", **PAPER, **settings))
 
     add("several: models", "exact", compared)
     add("several: models, hinge, chi2", "exact", partial(compared, loss="hinge", divergence="chi2"))
 
-    def errors(loss: str | None, risk: float, **asked: Any) -> Numbers:
-        result = profile(loss).stability(risk, **PAPER, **asked)
+    def errors(loss: str | None, risk: float, **settings: Any) -> Numbers:
+        result = profile(loss).stability(risk, **PAPER, **settings)
         drawn_again, (low, high) = result.bootstrap(40, seed=1), result.interval(0.9)
         values = drawn_again.values  # noqa: PD011  # it is no frame
         resampled = {"error": drawn_again.standard_error, "sum": math.fsum(values), "largest": float(values.max())}

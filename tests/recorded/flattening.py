@@ -18,10 +18,10 @@ Numbers = dict[str, float]
 """A case's numbers, by name."""
 
 WORDS = ("status", "loss", "divergence", "lower_by", "upper_by", "unit")
-"""What of a result is told in words, and recorded in them; notes are counted only."""
+"""What of a result is in words, and recorded in them; notes are counted only."""
 
 LISTED = 6
-"""Entries of a list that are told one by one; of more, a sum is."""
+"""Entries of a list that are recorded one by one; of more, a sum is."""
 
 OURS = ("row", "weight", "share", "mass", "loss_before", "loss", "cost")
 """Columns of Q* that are not features."""
@@ -34,36 +34,36 @@ def under(prefix: str, numbers: Mapping[str, float]) -> Numbers:
 
 def of_result(result: tp.StabilityResult) -> Numbers:
     """Every number of a result, its words, its influences, and sums over Q*."""
-    told = of_fields(result)
+    flat = of_fields(result)
     if result.evidence is None:
-        return told
-    told["influence.length"] = math.sqrt(math.fsum(np.square(result.influence)))
-    told["influence.sloped"] = _sloped(result.influence)
+        return flat
+    flat["influence.length"] = math.sqrt(math.fsum(np.square(result.influence)))
+    flat["influence.sloped"] = _sloped(result.influence)
     if result.status != "unreachable":
-        told |= under("sensitive", of_sensitive(result.sensitive))
-    return told
+        flat |= under("sensitive", of_sensitive(result.sensitive))
+    return flat
 
 
 def of_fields(result: tp.StabilityResult) -> Numbers:
     """What a result holds without its data."""
-    told: Numbers = {}
+    flat: Numbers = {}
     for name, value in result.to_dict().items():
         if name in WORDS:
-            told[f"{name}={value}"] = 1.0
+            flat[f"{name}={value}"] = 1.0
         elif name == "notes":
-            told["notes"] = float(len(value))
+            flat["notes"] = float(len(value))
         elif name == "trace":
-            told["trace.length"], told["trace.sum"] = float(len(value)), math.fsum(map(float, value))
+            flat["trace.length"], flat["trace.sum"] = float(len(value)), math.fsum(map(float, value))
         elif name != "schema":
-            told[name] = float(value)
-    told["gap"] = result.gap
-    return told
+            flat[name] = float(value)
+    flat["gap"] = result.gap
+    return flat
 
 
 def of_sensitive(q: Any) -> Numbers:
     """Q* in sums: of its weights, losses and costs, and under it of every feature."""
     mass = q["mass"].to_numpy()
-    told = {
+    flat = {
         "atoms": float(len(q)),
         "mass": math.fsum(mass),
         "weight.sloped": _sloped(q["weight"].to_numpy()),
@@ -77,66 +77,66 @@ def of_sensitive(q: Any) -> Numbers:
         values = q[name].to_numpy()
         if values.dtype.kind in "fiub":
             there = ~np.isnan(values.astype(float))
-            told[f"{name}.mean"] = math.fsum((mass * values)[there])
+            flat[f"{name}.mean"] = math.fsum((mass * values)[there])
             if not there.all():
-                told[f"{name}.missing"] = math.fsum(mass[~there])
+                flat[f"{name}.missing"] = math.fsum(mass[~there])
         else:
             words = np.array([str(value) for value in values])
-            told |= {f"{name}={word}": math.fsum(mass[words == word]) for word in sorted(set(words))}
-    return told
+            flat |= {f"{name}={word}": math.fsum(mass[words == word]) for word in sorted(set(words))}
+    return flat
 
 
 def of_sweep(sweep: tp.Sweep) -> Numbers:
     """Every result of a sweep, without its data."""
-    told: Numbers = {"interrupted": float(sweep.interrupted), f"over={sweep.over}": 1.0}
+    flat: Numbers = {"interrupted": float(sweep.interrupted), f"over={sweep.over}": 1.0}
     for k, (at, result) in enumerate(zip(sweep.at, sweep, strict=True)):
-        told |= under(str(k), {"at": at, **of_fields(result)})
-    return told
+        flat |= under(str(k), {"at": at, **of_fields(result)})
+    return flat
 
 
 def of_ranking(ranked: tp.FeatureStability) -> Numbers:
     """Every feature with its place."""
-    told = {"limit": ranked.limit}
+    flat = {"limit": ranked.limit}
     for place, name in enumerate(ranked):
         matters = float(ranked.matters(name))
-        told |= under(name, {"place": float(place), "reach": ranked.reach[name], "matters": matters, **of_fields(ranked[name])})
-    return told
+        flat |= under(name, {"place": float(place), "reach": ranked.reach[name], "matters": matters, **of_fields(ranked[name])})
+    return flat
 
 
 def of_comparison(compared: tp.Comparison) -> Numbers:
     """Every model, every difference, every verdict."""
-    told: Numbers = {}
+    flat: Numbers = {}
     for name, result in compared.results.items():
-        told |= under(name, of_fields(result))
+        flat |= under(name, of_fields(result))
     for model, reference, *numbers in compared.pairs():
-        told |= under(f"{model}-{reference}", dict(zip(("difference", "error", "low", "high"), numbers, strict=True)))
+        flat |= under(f"{model}-{reference}", dict(zip(("difference", "error", "low", "high"), numbers, strict=True)))
     for verdict in compared.verdicts():
-        said = {name: float(getattr(verdict, name)) for name in ("decided", "certified", "significant", "ended")}
-        told |= under(f"{verdict.model}-{verdict.reference}", said)
-    return told
+        flags = {name: float(getattr(verdict, name)) for name in ("decided", "certified", "significant", "ended")}
+        flat |= under(f"{verdict.model}-{verdict.reference}", flags)
+    return flat
 
 
 def of_json(held: Any, leave_out: Iterable[str] = ()) -> Numbers:
     """Every number of parsed JSON by its path; a list is its length, its sum and its sum by place, words are lengths."""
     left_out = frozenset(leave_out)
     if isinstance(held, Mapping):
-        told: Numbers = {}
+        flat: Numbers = {}
         for name, value in held.items():
             if name not in left_out:
-                told |= {f"{name}.{path}" if path else str(name): number for path, number in of_json(value, left_out).items()}
-        return told
+                flat |= {f"{name}.{path}" if path else str(name): number for path, number in of_json(value, left_out).items()}
+        return flat
     if isinstance(held, list):
         if held and all(isinstance(each, (int, float)) for each in held):
             values = [float(each) for each in held]
             return {"length": float(len(values)), "sum": math.fsum(values), "sloped": _sloped(np.array(values))}
-        told = {"length": float(len(held))}
+        flat = {"length": float(len(held))}
         for k, each in enumerate(held):
             for path, number in of_json(each, left_out).items():
                 if len(held) <= LISTED:
-                    told[f"{k}.{path}" if path else str(k)] = number
+                    flat[f"{k}.{path}" if path else str(k)] = number
                 else:  # a sum that notices which number is whose
-                    told[f"*.{path}"] = told.get(f"*.{path}", 0.0) + number * (k + 1) / len(held)
-        return told
+                    flat[f"*.{path}"] = flat.get(f"*.{path}", 0.0) + number * (k + 1) / len(held)
+        return flat
     if isinstance(held, str):
         return {"": float(held)} if held in ("inf", "-inf", "nan") else {"letters": float(len(held))}
     return {"": math.nan if held is None else float(held)}

@@ -65,19 +65,19 @@ def versions() -> dict[str, str]:
 def read() -> tuple[dict[str, Numbers], dict[str, str]]:
     """What was written down, and with which libraries."""
     held = json.loads(RESULTS.read_text(encoding="utf-8"))
-    cases = {case: {name: float.fromhex(text) for name, text in told.items()} for case, told in held["cases"].items()}
+    cases = {case: {name: float.fromhex(text) for name, text in numbers.items()} for case, numbers in held["cases"].items()}
     return cases, held["versions"]
 
 
-def write(told: Mapping[str, Numbers]) -> None:
+def write(computed: Mapping[str, Numbers]) -> None:
     """Write everything down."""
-    cases = {case: {name: number.hex() for name, number in numbers.items()} for case, numbers in told.items()}
+    cases = {case: {name: number.hex() for name, number in numbers.items()} for case, numbers in computed.items()}
     held: dict[str, Any] = {"versions": versions(), "cases": cases}
     RESULTS.write_text(json.dumps(held, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"{len(cases)} cases, {sum(map(len, cases.values())):,} numbers written")
 
 
-def compare(told: Mapping[str, Numbers], chosen: list[str]) -> int:
+def compare(computed: Mapping[str, Numbers], chosen: list[str]) -> int:
     """Tell how far everything is from what was written down."""
     before, libraries = read()
     before = {case: numbers for case, numbers in before.items() if _meant(case, chosen)}
@@ -85,18 +85,18 @@ def compare(told: Mapping[str, Numbers], chosen: list[str]) -> int:
         if libraries.get(name) != now:
             print(f"note: {name} is {now}, and was {libraries.get(name)}")
     known = {(case, name) for case, numbers in before.items() for name in numbers}
-    found = {(case, name) for case, numbers in told.items() for name in numbers}
-    pairs = [(key, before[key[0]][key[1]], told[key[0]][key[1]]) for key in sorted(known & found)]
+    found = {(case, name) for case, numbers in computed.items() for name in numbers}
+    pairs = [(key, before[key[0]][key[1]], computed[key[0]][key[1]]) for key in sorted(known & found)]
     off = sorted(((deviation(one, other), key) for key, one, other in pairs), reverse=True)
     beyond = [each for each in off if each[0] > TOLERANCE]
-    print(f"{len(told)} cases, {len(pairs):,} numbers")
+    print(f"{len(computed)} cases, {len(pairs):,} numbers")
     print(f"equal to the last bit     {sum(same_bits(one, other) for _, one, other in pairs):,}")
     print(f"equal within {ROUNDING:g}      {sum(each[0] <= ROUNDING for each in off):,}")
     print(f"beyond {TOLERANCE:g}            {len(beyond):,}")
     if off and off[0][0] > 0.0:
         print(f"worst                     {off[0][0]:.2e} in {off[0][1][0]!r}, {off[0][1][1]!r}")
     for apart, (case, name) in beyond[:20]:
-        print(f"  {apart:.2e} {case!r}, {name!r}: {before[case][name]!r} is now {told[case][name]!r}")
+        print(f"  {apart:.2e} {case!r}, {name!r}: {before[case][name]!r} is now {computed[case][name]!r}")
     for title, keys in (("missing", known - found), ("new", found - known)):
         print(f"{title:<26}{len(keys):,}")
         for case, name in sorted(keys)[:20]:
@@ -117,11 +117,11 @@ def main() -> int:
     if options.do == "write" and options.cases:
         parser.error("cases are written down all at once")
     began = time.perf_counter()
-    told = {name: case.run() for name, case in CASES.items() if _meant(name, options.cases)}
+    computed = {name: case.run() for name, case in CASES.items() if _meant(name, options.cases)}
     print(f"{time.perf_counter() - began:.1f} s")
     if options.do == "compare":
-        return compare(told, options.cases)
-    write(told)
+        return compare(computed, options.cases)
+    write(computed)
     return 0
 
 

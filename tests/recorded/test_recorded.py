@@ -22,7 +22,7 @@ EXACT, SEARCHED = 1e-9, 1e-6
 VALUES = ("value", "lower", "upper", "current_risk", "difference", "reach", "limit")
 """What is compared of a search; how it got there, and how far it got, is its own."""
 
-FITTED = {"asked": ("scikit-learn", "xgboost-cpu", "lightgbm", "numpy"), "network": ("torch", "numpy")}
+FITTED = {"queried": ("scikit-learn", "xgboost-cpu", "lightgbm", "numpy"), "network": ("torch", "numpy")}
 """Whose versions decide what a search finds."""
 
 STEPS = ("evaluations", "trace.", "weight.largest", "letters", "notes")
@@ -48,7 +48,7 @@ def test_the_numbers_are_those_recorded(name: str) -> None:
             pytest.skip(f"recorded with another version of {', '.join(others)}")
     now = case.run()
     if case.kind != "exact":
-        then, now = ({key: value for key, value in told.items() if key.split(".")[-1] in VALUES} for told in (then, now))
+        then, now = ({key: value for key, value in numbers.items() if key.split(".")[-1] in VALUES} for numbers in (then, now))
     assert list(now) == list(then)
     relative = EXACT if case.kind == "exact" else SEARCHED
     for key, value in then.items():

@@ -19,7 +19,7 @@ from registry import PAPER, add, mixed
 
 import tippingpoint as tp
 
-UNTOLD = ("versions", "fingerprint", "platform", "python", "made_with", "version", "packed", "losses", "base")
+NOT_RECORDED = ("versions", "fingerprint", "platform", "python", "made_with", "version", "packed", "losses", "base")
 """What of a report depends on the machine, or is packed for the browser; the rest is recorded."""
 
 
@@ -40,57 +40,57 @@ def add_files() -> None:
     add("stored: a result", "exact", stored)
     add("stored: a ranking", "exact", ranking)
 
-    def report(model: str, task: Callable[[], Task], risk: float, **asked: Any) -> Numbers:
-        result = tp.stability(linear(model), task().X, task().y, risk, scale="std", **PAPER, **asked)
+    def report(model: str, task: Callable[[], Task], risk: float, **settings: Any) -> Numbers:
+        result = tp.stability(linear(model), task().X, task().y, risk, scale="std", **PAPER, **settings)
         with tempfile.TemporaryDirectory(prefix="recorded-") as place:
             page = result.report(Path(place) / "report.json", model="a", data="b", gate=0.05, date="2026-01-31")
-            return of_json(json.loads(page.read_text(encoding="utf-8")), UNTOLD)
+            return of_json(json.loads(page.read_text(encoding="utf-8")), NOT_RECORDED)
 
     add("report: two classes", "exact", partial(report, "logistic", tumours, 0.3))
     add("report: log loss", "exact", partial(report, "logistic", tumours, 0.5, loss="logistic"))
     add("report: people", "exact", partial(report, "people", people, 0.4, space=mixed()))
     add("report: numbers", "exact", partial(report, "ridge", diabetes, 0.6, divergence="chi2"))
 
-    def page(model: str, task: Callable[[], Task], risk: float, **asked: Any) -> Numbers:
-        result = tp.stability(linear(model), task().X, task().y, risk, scale="std", **PAPER, **asked)
-        told: Numbers = {}
+    def page(model: str, task: Callable[[], Task], risk: float, **settings: Any) -> Numbers:
+        result = tp.stability(linear(model), task().X, task().y, risk, scale="std", **PAPER, **settings)
+        numbers: Numbers = {}
         with tempfile.TemporaryDirectory(prefix="recorded-") as place:
             for suffix in ("html", "md", "json"):
                 written = result.report(Path(place) / f"report.{suffix}", date="2026-01-31").read_bytes()
-                told |= under(suffix, {"bytes": float(len(written)), "crc": float(crc32(written))})
-        return told
+                numbers |= under(suffix, {"bytes": float(len(written)), "crc": float(crc32(written))})
+        return numbers
 
     add("page: two classes", "bytes", partial(page, "logistic", tumours, 0.3))
     add("page: people", "bytes", partial(page, "people", people, 0.4, space=mixed()))
     add("page: numbers, chi2", "bytes", partial(page, "ridge", diabetes, 0.6, divergence="chi2"))
 
     def whole() -> Numbers:
-        asked: dict[str, Any] = {"scale": "std", **PAPER}
-        result = tp.stability(linear("logistic"), *tumours(), 0.3, **asked)
-        ranked = tp.feature_stability(linear("logistic"), *tumours(), 0.3, **asked)
-        compared = tp.compare({name: linear(name) for name in ("logistic", "strict")}, *tumours(), 0.3, **asked)
+        settings: dict[str, Any] = {"scale": "std", **PAPER}
+        result = tp.stability(linear("logistic"), *tumours(), 0.3, **settings)
+        ranked = tp.feature_stability(linear("logistic"), *tumours(), 0.3, **settings)
+        compared = tp.compare({name: linear(name) for name in ("logistic", "strict")}, *tumours(), 0.3, **settings)
         with tempfile.TemporaryDirectory(prefix="recorded-") as place:
             page = result.report(
                 Path(place) / "report.json", features=ranked, comparison=compared, model="a", data="b", date="2026-01-31"
             )
-            return of_json(json.loads(page.read_text(encoding="utf-8")), UNTOLD)
+            return of_json(json.loads(page.read_text(encoding="utf-8")), NOT_RECORDED)
 
     add("report: with features and a comparison", "exact", whole)
 
 
 MODEL = {"coef": [1.0, -0.5], "intercept": 0.1, "features": ["age", "dose"], "classes": ["healthy", "ill"]}
-ASKED = ("--model", "model.json", "--data", "eval.csv", "--target", "y")
+INPUTS = ("--model", "model.json", "--data", "eval.csv", "--target", "y")
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "evaluate": ("evaluate", *ASKED, "--risk", "0.4", "--theta1", "1", "--theta2", "0.25"),
-    "evaluate, log loss, chi2": ("evaluate", *ASKED, "--risk", "0.8", "--loss", "log_loss", "--divergence", "chi2"),
-    "evaluate, cvar": ("evaluate", *ASKED, "--risk", "0.9", "--mix", "0.3", "--divergence", "cvar:0.3", "--scale", "std"),
+    "evaluate": ("evaluate", *INPUTS, "--risk", "0.4", "--theta1", "1", "--theta2", "0.25"),
+    "evaluate, log loss, chi2": ("evaluate", *INPUTS, "--risk", "0.8", "--loss", "log_loss", "--divergence", "chi2"),
+    "evaluate, cvar": ("evaluate", *INPUTS, "--risk", "0.9", "--mix", "0.3", "--divergence", "cvar:0.3", "--scale", "std"),
     "evaluate a table": ("evaluate", "--table", "runs.csv", "--risk", "0.5"),
-    "features": ("features", *ASKED, "--risk", "0.4"),
-    "compare": ("compare", "--model", "now=model.json", "--model", "next=next.json", *ASKED[2:], "--risk", "0.4"),
-    "curve": ("curve", *ASKED, "--risks", "0.3,0.4,0.5"),
-    "curve over the dial": ("curve", *ASKED, "--risk", "0.4", "--mixes", "0,0.5,1"),
-    "report": ("report", *ASKED, "--risk", "0.4", "--report", "page.json"),
+    "features": ("features", *INPUTS, "--risk", "0.4"),
+    "compare": ("compare", "--model", "now=model.json", "--model", "next=next.json", *INPUTS[2:], "--risk", "0.4"),
+    "curve": ("curve", *INPUTS, "--risks", "0.3,0.4,0.5"),
+    "curve over the dial": ("curve", *INPUTS, "--risk", "0.4", "--mixes", "0,0.5,1"),
+    "report": ("report", *INPUTS, "--risk", "0.4", "--report", "page.json"),
 }
 """Command lines, in a directory with the files that they name."""
 
@@ -98,10 +98,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 def add_commands() -> None:
     """The command line."""
     for name, words in COMMANDS.items():
-        add(f"command: {name}", "exact", partial(_told, words))
+        add(f"command: {name}", "exact", partial(_json_of_command, words))
 
 
-def _told(words: tuple[str, ...]) -> Numbers:
+def _json_of_command(words: tuple[str, ...]) -> Numbers:
     """What a command writes as JSON; it is run in this process, by whatever `python -m tippingpoint` runs."""
     with tempfile.TemporaryDirectory(prefix="recorded-") as named:
         place = Path(named)
@@ -116,6 +116,6 @@ def _told(words: tuple[str, ...]) -> Numbers:
         there = [f"{each.partition('=')[0]}={place / each.partition('=')[2]}" if "=" in each else each for each in there]
         there = [str(place / each) if each == "page.json" else each for each in there]
         main = import_module("tippingpoint.__main__").main
-        code = main([*there, "--json", str(place / "told.json"), "--quiet"])
-        told = of_json(json.loads((place / "told.json").read_text(encoding="utf-8")), UNTOLD)
-        return {"exit code": float(code), **told}
+        code = main([*there, "--json", str(place / "result.json"), "--quiet"])
+        numbers = of_json(json.loads((place / "result.json").read_text(encoding="utf-8")), NOT_RECORDED)
+        return {"exit code": float(code), **numbers}

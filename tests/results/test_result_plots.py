@@ -397,7 +397,7 @@ def test_a_curve_has_gaps_where_no_risk_is_reached() -> None:
     y = np.where(x @ COEF + INTERCEPT > 0.0, 1, -1)
     y[:10] *= -1
     curve = tp.profile(MODEL, x, y).curve([0.2, 0.5, 0.9], theta1=INF, theta2=0.2, divergence="cvar:0.5")
-    assert [r.status for r in curve] == ["already", "unreachable", "unreachable"] or math.isinf(curve.results[-1].value)
+    assert [r.status for r in curve] == ["already", "unreachable", "unreachable"]
     ax = curve.plot()
     signs = [text.get_position()[0] for text in ax.texts if text.get_text() == "∞"]
     assert signs == [r.risk for r in curve if math.isinf(r.value)]

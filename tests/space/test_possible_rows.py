@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-import tippingpoint as tp
+from tippingpoint.api.cases import prepared
 from tippingpoint.data.frames import read_features
 from tippingpoint.preprocessing.encoders import encoded_columns
 from tippingpoint.space import Space
@@ -98,7 +98,8 @@ def test_no_row_of_q_is_impossible(data: st.DataObject, loss: str, by: str) -> N
     y = np.random.default_rng(len(frame)).random(len(frame)) < 0.5
     assume(0 < y.sum() < len(y))
     model = pipeline_for(frame, y)
-    profile = tp.profile(model, frame, y, loss=loss, space=space, scale=by)
+    case = prepared(model, frame, y, {}, loss=loss, sample_weight=None, space=space, scale=by)
+    profile = case.profile()
     risk = 0.9 if loss == "zero_one" else 1.4 * profile.risk
     q = profile.stability(risk, theta1=1.0, theta2=2.0).sensitive
     was = frame.loc[q["row"]].reset_index(drop=True)
@@ -134,9 +135,8 @@ def test_no_row_of_q_is_impossible(data: st.DataObject, loss: str, by: str) -> N
 
     known = encoded_columns(model, list(map(str, frame.columns)))
     x, z = (read_features(rows, space.read_as(known, rows)).x for rows in (was, q[list(frame)]))
-    domain = profile.oracle._geometry._domain if loss != "zero_one" else profile.oracle._domain  # type: ignore[attr-defined]
-    assert domain.distance(x, z) == pytest.approx(q["cost"].to_numpy(), rel=1e-6, abs=1e-9)
-    assert domain.distance(x, x).max() == 0.0
+    assert case.domain.distance(x, z) == pytest.approx(q["cost"].to_numpy(), rel=1e-6, abs=1e-9)
+    assert case.domain.distance(x, x).max() == 0.0
 
 
 def test_the_distance_to_an_impossible_row_is_infinite() -> None:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import tippingpoint as tp
 from shop import held, shop
+from tippingpoint.api.cases import prepared
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.frames import read_features
 from tippingpoint.space import Space
@@ -167,12 +168,13 @@ def spread_of(scale: Any, frame: pd.DataFrame, space: Space | None = None, weigh
     """The unit of every feature, from what a unit more costs; infinite where it may not move."""
     coef = np.ones(frame.shape[1])
     labels = np.arange(len(frame)) % 2
-    profile = tp.profile((coef, 0.0), frame, labels, scale=scale, space=space, sample_weight=weight, loss="hinge")
-    domain = profile.oracle._geometry._domain  # type: ignore[attr-defined]
+    case = prepared((coef, 0.0), frame, labels, {}, loss="hinge", sample_weight=weight, space=space, scale=scale)
+    domain = case.domain
     units = {
         name: float(1.0 / math.sqrt(domain.price[j])) for j, name in enumerate(domain.names) if np.isfinite(domain.price[j])
     }
     for menu in domain.menus:
+        assert menu.axis is not None
         step = abs(menu.axis[1] - menu.axis[0])
         units[menu.name] = float(step / math.sqrt(menu.cost[0, 1]))
     return units

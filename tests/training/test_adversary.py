@@ -22,7 +22,7 @@ FEATURES, SAMPLES = 3, 24
 @pytest.fixture
 def _to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search ends only where nothing is gained at all, not where less than float32 resolves."""
-    monkeypatch.setattr("tippingpoint.training.adversary.NOTHING", 0.0)
+    monkeypatch.setattr("tippingpoint.training.adversary.GAIN_ROUND_OFF", 0.0)
 
 
 class Wrapped(nn.Module):

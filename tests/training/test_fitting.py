@@ -20,7 +20,7 @@ from tippingpoint.training import (
     ERMRegressor,
     TiltedERMClassifier,
 )
-from tippingpoint.training.fitting import EVERY, Course, History, Rows, minimise
+from tippingpoint.training.fitting import STEPS_BETWEEN_CHECKS, Course, History, Rows, minimise
 from tippingpoint.training.objectives import AdversarialRisk, MeanRisk, Objective, TiltedRisk, binary_cross_entropy
 
 COURSE = Course(steps=600, batch=None, learning_rate=0.01, weight_decay=0.0, patience=5)
@@ -79,10 +79,10 @@ def test_early_stopping_returns_the_module_that_the_rows_held_out_judged_best(na
 @pytest.mark.parametrize("patience", [1, 3, 8])
 def test_training_ends_after_as_many_looks_without_improvement_as_patience_says(patience: int) -> None:
     history = minimise(fresh(), OBJECTIVES["mean"], noise(40, 1), noise(30, 2), replace(COURSE, patience=patience), 0)
-    assert history.looked == tuple(range(EVERY, history.steps + 1, EVERY))
+    assert history.looked == tuple(range(STEPS_BETWEEN_CHECKS, history.steps + 1, STEPS_BETWEEN_CHECKS))
     assert history.steps < COURSE.steps
     records = [k for k, v in enumerate(history.held_out) if v < min(history.held_out[:k], default=math.inf)]
-    assert history.steps == EVERY * (records[-1] + 1 + patience)
+    assert history.steps == STEPS_BETWEEN_CHECKS * (records[-1] + 1 + patience)
     assert max(np.diff(records), default=1) <= patience
 
 
@@ -262,7 +262,12 @@ def test_a_share_of_nothing_takes_all_steps_on_all_rows() -> None:
 
 def test_nothing_is_learned_of_the_rows_held_out() -> None:
     """After ten steps there was one look, and nothing to choose: only the rows trained on can tell in the module."""
-    course: dict[str, Any] = {"max_iter": EVERY, "learning_rate": 0.05, "validation_share": 0.25, "random_state": 0}
+    course: dict[str, Any] = {
+        "max_iter": STEPS_BETWEEN_CHECKS,
+        "learning_rate": 0.05,
+        "validation_share": 0.25,
+        "random_state": 0,
+    }
     model = AdversarialTrainingClassifier(**course).fit(X, Y)
     trained, held = model._split(X, Y, np.random.RandomState(0).randint(2**31 - 1))
     for rows, same in ((held, True), (trained, False)):

@@ -200,7 +200,7 @@ def problem() -> tuple[nn.Sequential, Tensor, Tensor, Tensor]:
 )
 def test_the_slope_in_the_parameters_is_that_of_finite_differences(objective: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The adversary answers anew at every difference: the envelope theorem, not the graph of its search."""
-    monkeypatch.setattr("tippingpoint.training.adversary.NOTHING", 0.0)
+    monkeypatch.setattr("tippingpoint.training.adversary.GAIN_ROUND_OFF", 0.0)
     module, x, target, weight = problem()
     objective(module, x, target, weight).backward()
     slope = torch.cat([p.grad.ravel() for p in module.parameters() if p.grad is not None])

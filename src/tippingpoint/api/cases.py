@@ -56,9 +56,9 @@ class Case:
 
     def profile(self) -> Profile:
         """The best responses in the whole domain."""
-        return self.ask(self.judgement.oracle(self.domain))
+        return self.profile_by(self.judgement.oracle(self.domain))
 
-    def ask(self, oracle: Oracle) -> Profile:
+    def profile_by(self, oracle: Oracle) -> Profile:
         """A profile of these samples by this oracle."""
         features, judged = self.features, self.judgement
         if judged.searched:
@@ -98,14 +98,14 @@ def prepared(
     if len(rows) < len(base):
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
-    judged = judge(Subject(model, features, y, loss), options)
-    judged.judgement.check_missing(domain)
+    served = judge(Subject(model, features, y, loss), options)
+    served.judgement.check_missing(domain)
     given = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale, **options}
     columns = {f"{column.name}\x00{column.categories!r}": features.x[:, j] for j, column in enumerate(features.columns)}
-    seed = int(options.get("seed", 0)) if judged.judgement.searched else None
+    seed = int(options.get("seed", 0)) if served.judgement.searched else None
     return Case(
-        judged.judgement,
-        judged.family,
+        served.judgement,
+        served.family,
         in_units(domain, features, base, scale),
         features,
         base,

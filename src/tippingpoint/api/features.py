@@ -86,7 +86,7 @@ class _SingleFeatures:
     question: Mapping[str, Any]
 
     def profile(self, name: str) -> Profile:
-        return self.case.ask(self.judgement.along(self.case.domain.only(self.members[name])))
+        return self.case.profile_by(self.judgement.along(self.case.domain.only(self.members[name])))
 
     def __call__(self, name: str) -> StabilityResult:
         return self.profile(name).stability(self.risk, **self.question)
@@ -168,5 +168,5 @@ def _limit(case: Case, risk: float, question: Mapping[str, Any]) -> float:
     _, theta2 = resolve_prices(theta1, theta2, mix, budget)
     if math.isinf(theta2):
         return math.inf
-    still = case.ask(case.judgement.along(case.domain.only(())))
+    still = case.profile_by(case.judgement.along(case.domain.only(())))
     return still.stability(risk, theta1=math.inf, theta2=theta2, divergence=question.get("divergence", "kl")).value

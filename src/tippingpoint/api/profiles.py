@@ -32,10 +32,10 @@ from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, Sweep, small_sample
 from tippingpoint.text import GIVEN, loss_name
 
-IMPRECISE = 1e-9
+MAX_SILENT_GAP = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
 
-LOOSE = 1e-6
+MAX_EXACT_GAP = 1e-6
 """Relative gap from which on a result is not called exact, though its responses are: the rest is lost to rounding."""
 
 CONTRADICTION = 1e-3
@@ -193,7 +193,7 @@ class Profile:
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
         contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
-        exact = oracle.attains(problem) and not upper - lower > LOOSE * upper
+        exact = oracle.attains(problem) and not upper - lower > MAX_EXACT_GAP * upper
         with np.errstate(all="ignore"):
             psi = influence(solution, self.base)
             error = standard_error(psi, self.base)
@@ -204,7 +204,7 @@ class Profile:
             )
         if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
             notes.append(small_sample(q.effective_sample))
-        if reached and oracle.exact and upper - lower > IMPRECISE * upper:
+        if reached and oracle.exact and upper - lower > MAX_SILENT_GAP * upper:
             apart = (upper - lower) / upper
             notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
         return StabilityResult(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-Answer = TypeVar("Answer")
+Answered = TypeVar("Answered")
 Question = TypeVar("Question")
 
 
 def answered(
-    questions: Iterable[Question], answer: Callable[[Question], Answer], *, stopped: Callable[[Answer], bool]
-) -> list[Answer]:
+    questions: Iterable[Question], answer: Callable[[Question], Answered], *, stopped: Callable[[Answered], bool]
+) -> list[Answered]:
     """The answers up to an interrupt: fewer than the questions where one came.
 
     Parameters
@@ -28,7 +28,7 @@ def answered(
     KeyboardInterrupt
         Where the interrupt left nothing to keep.
     """
-    found: list[Answer] = []
+    found: list[Answered] = []
     try:
         for question in questions:
             found.append(answer(question))

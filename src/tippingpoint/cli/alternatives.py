@@ -10,9 +10,9 @@ from tippingpoint.api.profiles import Profile
 from tippingpoint.api.tables import profile_table
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.dialects import dialect
+from tippingpoint.cli.inputs import named
 from tippingpoint.cli.lines import OF_TABLES, naming_lines
 from tippingpoint.cli.parsing import refuse
-from tippingpoint.cli.subjects import named
 from tippingpoint.cli.tables import read_table
 from tippingpoint.errors import InputError
 

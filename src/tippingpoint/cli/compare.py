@@ -10,10 +10,10 @@ from tippingpoint.api.comparing import compare
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, refuse_columns, several_tables
 from tippingpoint.cli.gate import check_gate, gate
+from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
-from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.errors import InputError
 from tippingpoint.results.comparisons import Comparison
 
@@ -61,10 +61,10 @@ def _of_models(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, 
     refuse_columns(options)
     if len(options.model) < 2:
         raise InputError(f"--model {options.model[0]} is alone; give two or more, or evaluate it.")
-    subject = read_subject(options, several=True)
-    _check_gated(options, subject.models)
-    compared = compare(subject.models, subject.x, subject.y, options.risk, **subject.settings, **question_settings(options))
-    return compared, len(subject.models), {"model": subject.path, "data": options.data}
+    inputs = read_inputs(options, several=True)
+    _check_gated(options, inputs.models)
+    compared = compare(inputs.models, inputs.x, inputs.y, options.risk, **inputs.settings, **question_settings(options))
+    return compared, len(inputs.models), {"model": inputs.path, "data": options.data}
 
 
 def _of_tables(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, Any]]:

@@ -9,10 +9,10 @@ from tippingpoint.api.stability import profile
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import stopped
+from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.outputs import check_outputs, deliver, sweeps_json
 from tippingpoint.cli.parsing import command, numbers, refuse
-from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.errors import InputError
 
 PRICES = ("theta1", "theta2")
@@ -47,8 +47,8 @@ def run(options: argparse.Namespace) -> int:
     sweep = _swept(options)
     if options.table is None:
         refuse_columns(options)
-        subject = read_subject(options)
-        profiled = profile(subject.model, subject.x, subject.y, **subject.settings)
+        inputs = read_inputs(options)
+        profiled = profile(inputs.model, inputs.x, inputs.y, **inputs.settings)
     else:
         tables = read_tables(options)
         if tables.grouped:

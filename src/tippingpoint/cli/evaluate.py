@@ -10,10 +10,10 @@ from tippingpoint.api.stability import profile
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
+from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
-from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.visible import csv_text
 
 EPILOG = f"""examples:
@@ -58,7 +58,7 @@ def _profiled(options: argparse.Namespace) -> tuple[Profile, dict[str, Any]]:
     """The profile, and what a report can tell of where it comes from."""
     if options.table is None:
         refuse_columns(options)
-        subject = read_subject(options)
-        return profile(subject.model, subject.x, subject.y, **subject.settings), {"model": subject.path, "data": options.data}
+        inputs = read_inputs(options)
+        return profile(inputs.model, inputs.x, inputs.y, **inputs.settings), {"model": inputs.path, "data": options.data}
     tables = read_tables(options)
     return tables.first, {"data": tables.path}

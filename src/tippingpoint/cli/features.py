@@ -10,10 +10,10 @@ from tippingpoint.api.features import feature_stability
 from tippingpoint.api.stability import stability
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.gate import check_gate, gate, stopped
+from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
-from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.results.rankings import FeatureStability
 
 EPILOG = f"""examples:
@@ -43,10 +43,10 @@ def run(options: argparse.Namespace) -> int:
     """Rank, write, then judge by the gate; a report is about the whole model, which then comes first."""
     check_outputs(options)
     check_gate(options)
-    subject = read_subject(options)
-    settings = {**subject.settings, **question_settings(options)}
-    question = (subject.model, subject.x, subject.y, options.risk)
-    parts: dict[str, Any] = {"model": subject.path, "data": options.data}
+    inputs = read_inputs(options)
+    settings = {**inputs.settings, **question_settings(options)}
+    question = (inputs.model, inputs.x, inputs.y, options.risk)
+    parts: dict[str, Any] = {"model": inputs.path, "data": options.data}
     if options.report is None:
         ranked = feature_stability(*question, features=options.feature, **settings)
         deliver(options, f"{ranked}\n\n{ranked.advice()}", ranked.to_json())
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         with suppress(KeyboardInterrupt):  # the result itself is not lost
             found = feature_stability(*question, features=options.feature, **settings)
     judged = {} if found is None else found.results
-    parts.update(provenance(options, subject.path, judged, "feature", complete=found is not None and _complete(found)))
+    parts.update(provenance(options, inputs.path, judged, "feature", complete=found is not None and _complete(found)))
     report = wanted(options.report, lambda: rendered_report(options.report, result, features=found, **parts))
     if found is None:
         deliver(options, str(result), None, report=report)

@@ -10,11 +10,11 @@ from tippingpoint.api.reviewing import review
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.gate import check_gate, gate
+from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.outputs import check_outputs, deliver, how_to_open, rendered_report, wanted
 from tippingpoint.cli.parsing import command
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.streams import print_answer
-from tippingpoint.cli.subjects import question_settings, read_subject
 from tippingpoint.errors import InputError
 from tippingpoint.results.stability import StabilityResult
 
@@ -63,10 +63,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:
     """The stability of the first model, and what else its report shows."""
-    subject = read_subject(options, several=True)
-    x, y, settings = subject.x, subject.y, {**subject.settings, **question_settings(options)}
-    found = review(subject.models, x, y, options.risk, **settings)
-    parts = {"features": found.features, "comparison": found.comparison, "model": subject.path, "data": options.data}
+    inputs = read_inputs(options, several=True)
+    x, y, settings = inputs.x, inputs.y, {**inputs.settings, **question_settings(options)}
+    found = review(inputs.models, x, y, options.risk, **settings)
+    parts = {"features": found.features, "comparison": found.comparison, "model": inputs.path, "data": options.data}
     return found.result, parts
 
 

@@ -31,16 +31,16 @@ TOLERANCE = 1e-12
 ROUNDING = 1e-14
 """Two means of losses this close, relative to the mean size of a loss, are the same number."""
 
-SETTLED = 1e-5
+STEP_TOLERANCE = 1e-5
 """Relative Newton step below which the next point is put as far beyond the root, to close the bracket."""
 
-ASIDE = 2.0**-40
-"""Relative distance from a jump at which its two sides are evaluated: far above rounding, far below `TOLERANCE/ASIDE`."""
+JUMP_DISTANCE = 2.0**-40
+"""Relative distance from a jump at which its sides are evaluated: far above rounding, far below `TOLERANCE/JUMP_DISTANCE`."""
 
-FARTHEST = 1e60
+MAX_START_PRICE = 1e60
 """Largest price `λ` at which the search begins: its square, times anything, is still a number."""
 
-MISSED = 1e-6
+MAX_RISK_MISS = 1e-6
 """Part of the rise in risk that a solution may miss; rounding misses far less."""
 
 STRIDE = 1e3
@@ -52,7 +52,7 @@ FLOOR_GRID = 2.0**0.0625
 FLOOR_STRIDE = 32
 """Steps of that grid, two octaves, with which the search for the best begins."""
 
-EVALUATIONS = 300
+MAX_EVALUATIONS = 300
 """Cap on evaluations; 6 to 12 are usual, about 60 happen beside a pole."""
 
 
@@ -127,7 +127,7 @@ def _attempt(problem: Problem) -> Solution | None:
     if not all(map(math.isfinite, (left.excess, right.excess, left.cost, right.cost, share))) or math.isnan(solution.lower):
         return None
     missed = (1.0 - share) * left.excess + share * right.excess
-    attained = solution.status is not Status.ATTAINED or abs(missed) <= MISSED * problem.wanted
+    attained = solution.status is not Status.ATTAINED or abs(missed) <= MAX_RISK_MISS * problem.wanted
     return solution if attained else None
 
 
@@ -170,8 +170,8 @@ def highest_floor(problem: Problem, gain: Callable[[float], FloatArray], price: 
         return values[k]
 
     best, step = round(math.log(price / problem.theta1, FLOOR_GRID)), FLOOR_STRIDE
-    while step and len(values) < EVALUATIONS:
-        if FLOOR_GRID**best > FARTHEST:
+    while step and len(values) < MAX_EVALUATIONS:
+        if FLOOR_GRID**best > MAX_START_PRICE:
             return math.inf  # the bound rises with the price for ever: out of reach
         better = max((best, best - step, best + step), key=value)
         # Far above the best price bounds may be infinite, and say only that it lies below.
@@ -185,7 +185,7 @@ def _largest(problem: Problem) -> Solution:
     point = problem.concentrated()
     lower, price, evaluations = 0.0, 1.0, 0
     scale = max(point.cost, np.finfo(float).tiny) / problem.wanted
-    while evaluations < EVALUATIONS and lower < point.cost * (1.0 - TOLERANCE) and price * scale < problem.ceiling:
+    while evaluations < MAX_EVALUATIONS and lower < point.cost * (1.0 - TOLERANCE) and price * scale < problem.ceiling:
         lower = max(lower, problem.evaluate(price * scale).value)
         price, evaluations = 2.0 * price, evaluations + 1
     return Solution(Status.LARGEST, point, point, 0.0, min(lower, point.cost), evaluations)
@@ -200,7 +200,7 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
     lower, share, width, last, widths = 0.0, 0.0, math.inf, math.inf, [math.inf, math.inf]
     risks: list[float] = []
     del rest  # of the size of the data, like every evaluation: hold no more of them than are needed
-    for evaluations in range(1, EVALUATIONS + 1):
+    for evaluations in range(1, MAX_EVALUATIONS + 1):
         point = problem.evaluate(price)
         risks.append(problem.risk + point.excess)
         if abs(point.excess) <= noise:
@@ -227,14 +227,14 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
         price = _inward(problem, left, right, point, trust=trust, stalled=width > 0.5 * widths[0] and not trust)
     if right is None:
         raise NumericalError(f"risk={problem.risk:g} is within reach, but no price h up to {left.price:g} gets there.")
-    return Solution(Status.ATTAINED, left, right, share, lower, EVALUATIONS, tuple(risks))
+    return Solution(Status.ATTAINED, left, right, share, lower, MAX_EVALUATIONS, tuple(risks))
 
 
 def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:
     """Newton's step from rest; where g has no curvature there, the price at which enough samples have jumped."""
     wanted = problem.wanted
     if rest.curvature > 0.0:
-        first = min(-rest.excess / rest.curvature, FARTHEST * problem.theta1)
+        first = min(-rest.excess / rest.curvature, MAX_START_PRICE * problem.theta1)
     elif problem.reweights and np.ptp(problem.responses.losses) > 0.0:  # a cap, or a variance that underflows
         first = problem.theta2 / float(np.ptp(problem.responses.losses))
     else:
@@ -267,7 +267,7 @@ def _inward(problem: Problem, left: Evaluation, right: Evaluation, point: Evalua
         pass
     elif trust and point.curvature > 0.0:
         step = -point.excess / point.curvature
-        settled = abs(step) <= SETTLED * point.price
+        settled = abs(step) <= STEP_TOLERANCE * point.price
         candidate = point.price + (2.0 * step if settled else step)
     else:
         candidate = _jump(problem, left, right)
@@ -304,8 +304,8 @@ def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> float:
     height = float(heights[first]) if first < len(ties) else 0.0
     if first < len(ties) and after[first] - height <= 0.0:
         tie = float(ties[first])
-        beyond = tie * (1.0 + ASIDE)
-        return beyond if beyond < right.price else tie * (1.0 - ASIDE)
+        beyond = tie * (1.0 + JUMP_DISTANCE)
+        return beyond if beyond < right.price else tie * (1.0 - JUMP_DISTANCE)
     behind = float(after[first - 1]) if first > 0 else left.excess
     start = float(ties[first - 1]) if first > 0 else left.price
     return start - behind / growth if growth > 0.0 else math.nan

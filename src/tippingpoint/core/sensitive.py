@@ -16,14 +16,14 @@ from functools import cached_property
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
-from tippingpoint.core.dual import MISSED, ROUNDING, Solution, Status
+from tippingpoint.core.dual import MAX_RISK_MISS, ROUNDING, Solution, Status
 from tippingpoint.core.problem import Problem
 from tippingpoint.errors import NumericalError
 
 DISAGREEMENT = 1e-3
 """Part by which the bounds of exact responses may differ: rounding explains less, and more is no answer."""
 
-ORDER_MATTERS = 1e-13
+MAX_ORDER_EFFECT = 1e-13
 """Part of the cost that the order of going over may change before samples are sorted for it."""
 
 
@@ -161,8 +161,8 @@ def check_sound(problem: Problem, solution: Solution, q: SensitiveDistribution, 
         all(map(math.isfinite, (cost, mass, risk)))
         and cost >= 0.0
         and float(q.weight.min()) >= 0.0
-        and abs(mass - 1.0) <= MISSED
-        and problem.risk - risk <= MISSED * max(problem.wanted, 0.0) + ROUNDING * size
+        and abs(mass - 1.0) <= MAX_RISK_MISS
+        and problem.risk - risk <= MAX_RISK_MISS * max(problem.wanted, 0.0) + ROUNDING * size
         and (lower >= (1.0 - DISAGREEMENT) * cost if exact else not math.isnan(lower))
     )
     if not sound:
@@ -188,7 +188,7 @@ def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDis
     if len(candidates) and wanted > 0.0 and share > 0.0:
         order = candidates
         at_stake = (right.price - left.price) * float(heights.sum())
-        if at_stake > ORDER_MATTERS * max(left.cost, right.cost):
+        if at_stake > MAX_ORDER_EFFECT * max(left.cost, right.cost):
             ties = (right.response.cost[candidates] - left.response.cost[candidates]) / rise[candidates]
             order = candidates[np.argsort(ties, kind="stable")]
         reached = np.cumsum(heights[order])

@@ -20,11 +20,11 @@ from tippingpoint.core.problem import Evaluation, Problem
 from tippingpoint.core.responses import BestResponses, Response
 from tippingpoint.errors import NumericalError
 
-ORDINARY = 128
+MAX_EXPONENT = 128
 """Powers of two, up or down, within which no product that the dual forms leaves the range of numbers."""
 
 
-NEVER = 2.0**200
+MAX_PRICE_RATIO = 2.0**200
 """A price so many times that of the other kind of change that nothing is spent on it, to any digit."""
 
 
@@ -117,7 +117,7 @@ def units_of(problem: Problem) -> Units:
 def is_ordinary(problem: Problem) -> bool:
     """Whether losses and prices are near enough to one as they are."""
     numbers = (problem.risk, float(np.abs(problem.responses.losses).max()), problem.theta1, problem.theta2)
-    return all(abs(exponent(number) or 0) <= ORDINARY for number in numbers)
+    return all(abs(exponent(number) or 0) <= MAX_EXPONENT for number in numbers)
 
 
 def exponent(number: float) -> int | None:
@@ -135,7 +135,7 @@ def shifted(number: float, power: int) -> float:
 
 def _price(price: float) -> float:
     """A price in these units; one that the other kind of change never meets is as good as infinite."""
-    return math.inf if price > NEVER else price
+    return math.inf if price > MAX_PRICE_RATIO else price
 
 
 def _usual_move(problem: Problem, peak: Response) -> int:

@@ -34,13 +34,13 @@ STATES = {
 }
 """The Census' number of every state."""
 
-SAMPLED = "CA"
+SAMPLED_STATE = "CA"
 """The state of which a sample has a task file of its own."""
 
-SMALL = ("DE", "HI", "ID", "ME", "MT", "NE", "NH", "NM", "ND", "RI", "SD", "VT", "WV", "WY")
+SMALL_STATES = ("DE", "HI", "ID", "ME", "MT", "NE", "NH", "NM", "ND", "RI", "SD", "VT", "WV", "WY")
 """States of the file of 14, in the order of the counts below."""
 
-OTHERS = ("TX", "NY", "FL", "PR", "LA", "MS", "CO")
+OTHER_STATES = ("TX", "NY", "FL", "PR", "LA", "MS", "CO")
 """States of the task files of other states, in the order of the counts below."""
 
 INCOME_ROWS = (4713, 7731, 8265, 7002, 5463, 10785, 7966, 8711, 4455, 5712, 4899, 3767, 8103, 3064)
@@ -89,8 +89,8 @@ ACS_INCOME = Question(
     needs=("AGEP", "PINCP", "WKHP", "PWGTP"),
     selects=lambda people: (people.AGEP > 16) & (people.PINCP > 100) & (people.WKHP > 0) & (people.PWGTP >= 1),
     label=lambda people: people.PINCP > 50_000,
-    rows={"CA": 195_665, "CO": 31_306, **dict(zip(SMALL, INCOME_ROWS, strict=True))},
-    samples={"CA": 89_958, **dict(zip(OTHERS, INCOME_SAMPLES, strict=True))},
+    rows={"CA": 195_665, "CO": 31_306, **dict(zip(SMALL_STATES, INCOME_ROWS, strict=True))},
+    samples={"CA": 89_958, **dict(zip(OTHER_STATES, INCOME_SAMPLES, strict=True))},
 )
 """Does a person who works earn more than 50,000 dollars?"""
 
@@ -101,8 +101,8 @@ ACS_PUBCOV = Question(
     needs=("AGEP", "PINCP", "PUBCOV"),
     selects=lambda people: (people.AGEP < 65) & (people.PINCP <= 30_000),
     label=lambda people: people.PUBCOV == 1,
-    rows={"CA": 138_554, **dict(zip(SMALL, PUBCOV_ROWS, strict=True))},
-    samples={"CA": 55_392, **dict(zip(OTHERS, PUBCOV_SAMPLES, strict=True))},
+    rows={"CA": 138_554, **dict(zip(SMALL_STATES, PUBCOV_ROWS, strict=True))},
+    samples={"CA": 55_392, **dict(zip(OTHER_STATES, PUBCOV_SAMPLES, strict=True))},
 )
 """Is a person of low income under 65 covered by public health insurance?"""
 
@@ -174,10 +174,10 @@ def _files(question: Question, state: str) -> Iterator[File]:
     for name in (_member(state), f"{_member(state)}.gz", f"csv_p{state.lower()}.zip"):
         yield File(name, raw=True, by="ST", value=number, counts=whole)
     for name in (f"{own}.csv.gz", f"{own}.csv"):
-        yield File(name, raw=False, counts=(*whole, *sample) if state == SAMPLED else whole)
-    if state in OTHERS:
+        yield File(name, raw=False, counts=(*whole, *sample) if state == SAMPLED_STATE else whole)
+    if state in OTHER_STATES:
         yield File(f"{question.stem}_other_states.csv.gz", raw=False, by="STATE", value=state, shared=True, counts=sample)
-    if state in SMALL:
+    if state in SMALL_STATES:
         name = f"acs{YEAR}_pums_14_small_states.csv.gz"
         yield File(name, raw=True, by="ST", value=number, shared=True, counts=whole)
 

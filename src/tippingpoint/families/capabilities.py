@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Answer = Literal["exact", "bounded", "searched"]
+Knowledge = Literal["exact", "bounded", "searched"]
 """How well a stability is known: to rounding; from both sides; from above only, by what a search found."""
 
-Kind = Literal["numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature"]
+SpaceKind = Literal["numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature"]
 """What may move: numbers freely; within bounds; in whole steps, which can be counted; in more of them; among categories; one
 number alone."""
 
-EVERY_KIND: tuple[Kind, ...] = ("numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature")
+EVERY_KIND: tuple[SpaceKind, ...] = ("numbers", "bounds", "whole numbers", "fine steps", "categories", "one feature")
 
-MEANING: dict[Answer, str] = {
+MEANING: dict[Knowledge, str] = {
     "exact": "to rounding",
     "bounded": "from both sides",
     "searched": "from above, by what was found",
@@ -43,8 +43,8 @@ class Capability:
 
     models: str
     losses: tuple[str, ...]
-    kinds: tuple[Kind, ...]
-    answer: Answer
+    kinds: tuple[SpaceKind, ...]
+    answer: Knowledge
     how: str
 
 
@@ -70,7 +70,7 @@ def table(families: Iterable[tuple[str, Iterable[Capability]]], losses: Iterable
     return "\n".join(lines)
 
 
-def _kinds(kinds: tuple[Kind, ...]) -> str:
+def _kinds(kinds: tuple[SpaceKind, ...]) -> str:
     """In words: all, all but one, or each."""
     lacking = [kind for kind in EVERY_KIND if kind not in kinds]
     if len(lacking) <= 1:

@@ -20,14 +20,14 @@ FAMILIES: list[Family] = [table.FAMILY, linear.FAMILY, network.FAMILY, blackbox.
 
 
 @dataclass(frozen=True)
-class Judged:
+class Served:
     """A model, judged by the family that serves it."""
 
     judgement: Judgement
     family: Family
 
 
-def judge(subject: Subject, given: Mapping[str, Any]) -> Judged:
+def judge(subject: Subject, given: Mapping[str, Any]) -> Served:
     """The judgement of a model by the first family that serves it; the reasons of all, where none does.
 
     Parameters
@@ -45,7 +45,7 @@ def judge(subject: Subject, given: Mapping[str, Any]) -> Judged:
         own = {name: value for name, value in given.items() if name in family.options.names()}
         found = family.recognise(subject, own, next(reversed(refusals.values()), ""))
         if isinstance(found, Judgement):
-            return Judged(found, family)
+            return Served(found, family)
         if isinstance(found, Refusal):
             refusals[family.name] = found.reason
     reasons = "; ".join(f"{name}: {reason}" for name, reason in refusals.items())

@@ -20,14 +20,14 @@ FREE_BYTES = 64 * 2**20
 PIECE = 2**20
 """Bytes that are unpacked at once."""
 
-NESTED = 2
+MAX_NESTING = 2
 """How deep archives may lie in archives: skops keeps sparse matrices as archives of its own."""
 
 
 def unpacked(content: Content) -> dict[str, bytes]:
     """Every part of an archive by its name; an error where it would fill the memory or has two parts of one name."""
     limit = max(FREE_BYTES, EXPANSION * len(content.data))
-    return _parts(content, content.data, limit, NESTED)
+    return _parts(content, content.data, limit, MAX_NESTING)
 
 
 def packed(parts: Mapping[str, bytes]) -> io.BytesIO:

@@ -26,7 +26,7 @@ RISK = (
 )
 """What trusting a file risks."""
 
-LARGEST = 2 * 2**30
+MAX_FILE_BYTES = 2 * 2**30
 """Bytes of the largest file that is read as a model."""
 
 MAX_REASON = 200
@@ -120,10 +120,10 @@ class Content:
             raise InputError(f"{self.path} is a directory; give a model file, or module:factory.")
         if not stat.S_ISREG(kind.st_mode):
             raise InputError(f"{self.path} is a device or a pipe; give a model file, or module:factory.")
-        if kind.st_size > LARGEST:
+        if kind.st_size > MAX_FILE_BYTES:
             raise InputError(
-                f"{self.path} holds {kind.st_size:,} bytes, more than the {LARGEST:,} that are read of a model; give it as"
-                " module:factory."
+                f"{self.path} holds {kind.st_size:,} bytes, more than the {MAX_FILE_BYTES:,} that are read of a model; give it"
+                " as module:factory."
             )
         with self.path.open("rb") as file:
             self.head = file.read(HEAD)

@@ -130,10 +130,10 @@ def _doubt(key: str, value: Any) -> str | None:
 def _shown(value: Any) -> str:
     """The beginning of what is odd."""
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= MAX_SHOWN_LETTERS else f"{text[:MAX_SHOWN_LETTERS]}…"
 
 
-SHOWN = 60
+MAX_SHOWN_LETTERS = 60
 """Letters that are shown of it."""
 
 

@@ -15,7 +15,7 @@ from tippingpoint.files.damage import Damage
 COUNT = re.compile(r"[0-9]{1,10}")
 """A number that is stored as text."""
 
-STRANGE = re.compile("[\0\ud800-\udfff]")
+STRANGE_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 """The zero, at which texts of C end, and halves of letters, which UTF-8 does not have."""
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -131,6 +131,6 @@ def plain(text: Any, called: str) -> str:
     """A text that can be handed on."""
     if not isinstance(text, str):
         raise Damage(f"{called} is no text")
-    if STRANGE.search(text):
+    if STRANGE_CHARACTERS.search(text):
         raise Damage(f"{called} holds letters that no text has")
     return text

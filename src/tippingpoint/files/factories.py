@@ -18,7 +18,7 @@ from tippingpoint.files.base import Content, Loading, Stored, check_version, lib
 from tippingpoint.files.skops import named_columns
 from tippingpoint.foreign import guarded, is_module, why
 
-NAMED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+FACTORY_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 """What names a factory."""
 
 TAKES = ("classes", "state")
@@ -27,7 +27,7 @@ TAKES = ("classes", "state")
 
 def names_factory(text: str) -> bool:
     """Whether this is `module:factory`, and no file."""
-    return bool(NAMED.fullmatch(text)) and not Path(text).exists()
+    return bool(FACTORY_NAME.fullmatch(text)) and not Path(text).exists()
 
 
 def build(name: str, loading: Loading) -> Stored:
@@ -70,7 +70,7 @@ def _restore(name: str, model: Any, state: str) -> None:
         raise InputError(
             f"{state} is {content.looks}, not the weights of a module; torch.save(module.state_dict(), ...) writes them."
         )
-    check_version(torch, OLDEST, state)
+    check_version(torch, MIN_VERSION, state)
     try:
         weights = torch.load(packed(unpacked(content)), map_location="cpu", weights_only=True)
     except (KeyboardInterrupt, TippingPointError):
@@ -93,7 +93,7 @@ def _restore(name: str, model: Any, state: str) -> None:
         model.eval()
 
 
-OLDEST = (2, 6)
+MIN_VERSION = (2, 6)
 """The first version of PyTorch that loads weights without known ways to run code (CVE-2025-32434)."""
 
 

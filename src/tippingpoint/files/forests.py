@@ -8,7 +8,7 @@ import numpy as np
 
 from tippingpoint.files.damage import Damage
 
-DEEPEST = 4000
+MAX_DEPTH = 4000
 """Steps from a root to a leaf; XGBoost finds the depth of a tree by recursion, and 4000 steps fit its stack."""
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -60,10 +60,10 @@ def _check_depths(parent: IntArray, tree: IntArray, roots: IntArray, alive: Bool
     """Each jump doubles, so cycles show after as many as a depth has digits."""
     above = np.where(alive, parent, roots[tree])
     depth = (above != np.arange(len(above))).astype(np.int64)
-    for _ in range(DEEPEST.bit_length()):
+    for _ in range(MAX_DEPTH.bit_length()):
         depth += depth[above]
         above = above[above]
     lost = above != roots[tree]
-    if lost.any() or depth.max(initial=0) > DEEPEST:
+    if lost.any() or depth.max(initial=0) > MAX_DEPTH:
         at = int(np.argmax(lost)) if lost.any() else int(np.argmax(depth))
-        raise Damage(f"tree {tree[at]} goes round in a circle, or has more than {DEEPEST} steps")
+        raise Damage(f"tree {tree[at]} goes round in a circle, or has more than {MAX_DEPTH} steps")

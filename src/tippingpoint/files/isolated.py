@@ -33,13 +33,13 @@ SECONDS = 60.0
 LIMITS = f"{SECONDS:g} seconds an answer and {MEMORY // 2**30} GiB"
 """The same, in words."""
 
-WATCH = 2.0
+WATCH_SECONDS = 2.0
 """Seconds from one look of a child at whether its parent is still there to the next."""
 
 LENGTH = 8
 """Bytes of the length in front of every message."""
 
-LONGEST = 2**32
+MAX_MESSAGE_BYTES = 2**32
 """Bytes of the longest message that is read."""
 
 ERROR = "error"
@@ -48,7 +48,7 @@ ERROR = "error"
 Message = Mapping[str, np.ndarray[Any, Any]]
 """Arrays of numbers, booleans, bytes or text, by name."""
 
-Answer = Callable[[Message], Message]
+Handler = Callable[[Message], Message]
 """What a child does with a message."""
 
 BOOT = "import sys; sys.path[:] = sys.argv[2:]; from tippingpoint.files.isolated import serve; serve(sys.argv[1])"
@@ -140,7 +140,7 @@ def serve(answer: str) -> None:
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
     module, _, function = answer.partition(":")
-    respond: Answer = getattr(__import__(module, fromlist=[function]), function)
+    respond: Handler = getattr(__import__(module, fromlist=[function]), function)
     while True:
         try:
             message = _read(requests)
@@ -177,7 +177,7 @@ def _limit() -> None:
 def _watch(parent: int) -> None:
     """End with the parent, even in the midst of a computation that never ends."""
     while os.getppid() == parent:
-        time.sleep(WATCH)
+        time.sleep(WATCH_SECONDS)
     os._exit(1)
 
 
@@ -192,7 +192,7 @@ def _write(stream: BinaryIO, message: Message) -> None:
 
 def _read(stream: BinaryIO) -> dict[str, np.ndarray[Any, Any]]:
     length = int.from_bytes(_exactly(stream, LENGTH), "big")
-    if length > LONGEST:
+    if length > MAX_MESSAGE_BYTES:
         raise ValueError("a message is longer than any that is sent")
     with np.load(io.BytesIO(_exactly(stream, length)), allow_pickle=False) as held:
         return {name: held[name] for name in held.files}

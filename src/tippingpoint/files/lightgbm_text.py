@@ -26,10 +26,10 @@ COUNT = re.compile(r"[0-9]{1,10}")
 OBJECTIVE = re.compile(r"[a-z_]{1,40}[0-9]?( [a-z_]{1,40}(:-?[0-9]{1,30}(\.[0-9]{1,30})?(e[-+]?[0-9]{1,3})?)?){0,20}")
 """An objective and its parameters."""
 
-LISTED = re.compile(r"-?[0-9]{1,10}(:-?[0-9]{1,10})*")
+CATEGORY_CODES = re.compile(r"-?[0-9]{1,10}(:-?[0-9]{1,10})*")
 """What describes a column of categories: their codes. Numbers have a range, `[0:1]`; what no tree can use is "none"."""
 
-RANGE, NOTHING = "[0:0]", "none"
+RANGE, UNUSED_COLUMN = "[0:0]", "none"
 """What is written of columns of numbers, whose ranges nobody needs, and of those that are described in no known way."""
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
@@ -143,7 +143,7 @@ def _names(header: Mapping[str, str]) -> list[str]:
 def _infos(header: Mapping[str, str]) -> list[str]:
     """What every column holds, of which nothing but the codes of categories is kept."""
     given = header["feature_infos"].split(" ")
-    return [info if LISTED.fullmatch(info) else RANGE if info.startswith("[") else NOTHING for info in given]
+    return [info if CATEGORY_CODES.fullmatch(info) else RANGE if info.startswith("[") else UNUSED_COLUMN for info in given]
 
 
 def _check_objective(objective: str, groups: int) -> None:

@@ -31,13 +31,13 @@ LINES = ("Tree", "num_leaves", "num_cat", "leaf_value", "is_linear", "shrinkage"
 REALS = ("threshold", "leaf_value", "leaf_const", "leaf_coeff", "shrinkage")
 """Of these, the ones that are not whole numbers."""
 
-ENDLESS = re.compile(r"(?<!\S)inf(?!\S)")
+INFINITE_THRESHOLD = re.compile(r"(?<!\S)inf(?!\S)")
 """A threshold that no number exceeds: so LightGBM writes a split of what is missing from all the rest."""
 
 NOT_REAL, NOT_WHOLE = re.compile(r"[^-+.0-9e ]"), re.compile(r"[^-0-9 ]")
 """Letters that no such number has."""
 
-LONGEST, LONGEST_WHOLE = 40, 11
+MAX_NUMBER_LETTERS, MAX_INTEGER_LETTERS = 40, 11
 """Letters of a number; 17 digits, a sign and an exponent have 24, and whole numbers of 32 bits eleven."""
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2
@@ -175,8 +175,10 @@ class _Block:
         if count is not None and len(tokens) != count:
             raise Damage(f"tree {self._at} has {len(tokens)} numbers as {name!r}, where {count} belong there")
         text = " ".join(tokens)
-        kind, strange, longest = (float, NOT_REAL, LONGEST) if name in REALS else (int, NOT_WHOLE, LONGEST_WHOLE)
-        finite = ENDLESS.sub("", text) if name == "threshold" else text
+        kind, strange, longest = (
+            (float, NOT_REAL, MAX_NUMBER_LETTERS) if name in REALS else (int, NOT_WHOLE, MAX_INTEGER_LETTERS)
+        )
+        finite = INFINITE_THRESHOLD.sub("", text) if name == "threshold" else text
         plain = not strange.search(finite) and max(map(len, tokens), default=0) <= longest
         try:
             self.numbers[name] = list(map(kind, tokens if plain else [""]))

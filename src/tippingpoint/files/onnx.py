@@ -30,7 +30,7 @@ KINDS = {
 LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
 """Types of outputs that tell a class."""
 
-SURE = 1e-4
+PROBABILITY_TOLERANCE = 1e-4
 """How far from one the probabilities of a row in float32 may sum."""
 
 GRAPH, NODE, ATTRIBUTE, NAME, INTEGERS, STRINGS = 7, 1, 5, 1, 8, 9
@@ -92,7 +92,7 @@ class OnnxClassifier(OnnxGraph):
         """One row of probabilities a sample."""
         scores = np.asarray(self(rows), dtype=float)
         wide = np.column_stack((1.0 - scores, scores)) if scores.ndim == 1 else scores
-        if bool((wide < -SURE).any()) or bool((np.abs(wide.sum(axis=1) - 1.0) > SURE).any()):
+        if bool((wide < -PROBABILITY_TOLERANCE).any()) or bool((np.abs(wide.sum(axis=1) - 1.0) > PROBABILITY_TOLERANCE).any()):
             raise UnsupportedError(
                 "the second output of the graph holds scores, not probabilities; convert the model so that it does"
             )

@@ -11,7 +11,7 @@ import numpy as np
 
 from tippingpoint.files.isolated import Child, Message
 
-QUIET = 4
+LOG_LEVEL = 4
 """onnxruntime's level of logging at which only what is fatal is said."""
 
 
@@ -69,7 +69,7 @@ class _Graph:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = QUIET
+        options.log_severity_level = LOG_LEVEL
         self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         ports = {
             "inputs": [[put.name, put.type, len(put.shape or ())] for put in self._session.get_inputs()],

@@ -16,11 +16,11 @@ from tippingpoint.files.base import Content, Format, Loading, Stored, check_vers
 from tippingpoint.files.isolated import Child, Message
 from tippingpoint.files.natives import flaw
 
-OLDEST = (0, 15)
+MIN_VERSION = (0, 15)
 """The first version of skops without known ways to run code from a file: older ones call whatever function of `numpy.random` a
 file names, and list nothing to trust; before 0.13 any function (CVE-2025-54412, CVE-2025-54413)."""
 
-CHECKED = re.compile(
+CHECKED_MODULES = re.compile(
     r"(builtins|collections|numpy|scipy|functools|operator)(\..*)?"
     r"|sklearn\.(linear_model|preprocessing|pipeline|compose|impute|decomposition|calibration|tree|ensemble|dummy|frozen|base"
     r"|naive_bayes|neural_network|discriminant_analysis|feature_selection|model_selection|multiclass|multioutput|utils|_loss"
@@ -49,7 +49,7 @@ def untrusted(content: Content) -> list[str]:
 def load(content: Content, loading: Loading) -> Stored:
     """The estimator, once every type in the file is known to be harmless or was named by the user."""
     path = content.path
-    check_version(library("skops", "skops", path), OLDEST, path)
+    check_version(library("skops", "skops", path), MIN_VERSION, path)
     io_ = library("skops.io", "skops", path)
     with reading(path, FORMAT.name), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of versions that differ: a model that cannot be used says so when it is asked
@@ -60,7 +60,7 @@ def load(content: Content, loading: Loading) -> Stored:
             _check_types(path, loading.trust, unknown)
         elif unknown and not loading.trust:
             raise InputError(_needs_trust(path, unknown, unknown))
-        if loading.trust is not True and not all(map(CHECKED.fullmatch, _modules(json.loads(parts["schema.json"])))):
+        if loading.trust is not True and not all(map(CHECKED_MODULES.fullmatch, _modules(json.loads(parts["schema.json"])))):
             Child(f"{__name__}:trial", str(path)).ask(
                 {"archive": np.frombuffer(data, np.uint8), "types": np.array(unknown, str)}
             )

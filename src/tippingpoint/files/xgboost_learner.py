@@ -18,7 +18,7 @@ from tippingpoint.files.xgboost_trees import Trees, read_trees, written_trees
 VERSION = [2, 0, 0]
 """The version of the documents that are written, which all that are supported read."""
 
-FEATURES = 2**20
+MAX_FEATURES = 2**20
 """Columns of a model that does not name them; for each, predicting takes memory whether or not a tree asks it."""
 
 ATTRIBUTES = {"best_iteration": re.compile(r"[0-9]{1,9}"), "best_score": re.compile(r"[-+.0-9a-z]{1,40}")}
@@ -27,7 +27,7 @@ ATTRIBUTES = {"best_iteration": re.compile(r"[0-9]{1,9}"), "best_score": re.comp
 NUMBER = re.compile(r"[-+]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][-+]?[0-9]{1,4})?")
 """A number in a text."""
 
-LARGEST = float(np.finfo(np.float32).max)
+MAX_FLOAT32 = float(np.finfo(np.float32).max)
 """The largest number that XGBoost keeps."""
 
 SETTING = re.compile(rf"{NUMBER.pattern}|\[{NUMBER.pattern}( ?, ?{NUMBER.pattern}){{0,999}}\]")
@@ -196,8 +196,8 @@ def _check_features(features: int, names: list[str], kinds: list[str]) -> None:
         raise Damage("it has a feature of a type that is not known")
     if not features:
         raise Damage("it claims to have no features")
-    if not names and features > FEATURES:
-        raise Unserved(f"of {features} features without names, where {FEATURES} are the most that are served")
+    if not names and features > MAX_FEATURES:
+        raise Unserved(f"of {features} features without names, where {MAX_FEATURES} are the most that are served")
 
 
 def _base(stored: Any) -> tuple[str, int]:
@@ -205,7 +205,7 @@ def _base(stored: Any) -> tuple[str, int]:
     text = json.dumps(stored) if isinstance(stored, list | float | int) else plain(stored, "'base_score'")
     listed = text.startswith("[")
     tokens = [token.strip() for token in (text.strip("[]") if listed else text).split(",")]
-    numbers = all(NUMBER.fullmatch(token) and abs(float(token)) <= LARGEST for token in tokens)
+    numbers = all(NUMBER.fullmatch(token) and abs(float(token)) <= MAX_FLOAT32 for token in tokens)
     if not numbers or (len(tokens) > 1 and not listed):
         raise Damage(f"its 'base_score' is {text[:40]!r}, which is no number")
     return (f"[{','.join(tokens)}]" if listed else text), len(tokens)

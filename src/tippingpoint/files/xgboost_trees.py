@@ -39,16 +39,16 @@ MEMBERS = (
 )
 """All that any version stores of a tree."""
 
-DELETED = 2**31 - 1
+DELETED_FEATURE = 2**31 - 1
 """The feature of a node that pruning has deleted, but left in its place."""
 
-ROOTLESS = 2**31 - 1
+ROOT_PARENT = 2**31 - 1
 """The parent of a root."""
 
-CATEGORY = 2**24
+MAX_CATEGORY = 2**24
 """Categories are less: they arrive as single floats, which are whole and apart up to here."""
 
-MASKS = 2**29
+MAX_MASK_BYTES = 2**29
 """Bytes of the bits of all sets of categories: XGBoost keeps one up to the largest category of each split."""
 
 
@@ -99,7 +99,7 @@ def read_trees(documents: Sequence[Any], features: int) -> Trees:
     whole = {name: _joined(sections, sizes, name) for name in (*LINKS, *KINDS)}
     numbers = {name: _joined_numbers(sections, sizes, name) for name in (*STATISTICS, "split_conditions")}
     left, right, feature = whole["left_children"], whole["right_children"], whole["split_indices"]
-    alive = (feature != DELETED) | (whole["default_left"] == 0)
+    alive = (feature != DELETED_FEATURE) | (whole["default_left"] == 0)
     check_trees(left, right, starts, alive)
     splits = alive & (left != -1)
     tree = np.repeat(np.arange(len(sizes)), sizes)
@@ -164,7 +164,7 @@ def _written(trees: Trees, small: Mapping[str, np.ndarray[Any, Any]], at: int, f
 
 
 def _parents(trees: Trees) -> IntArray:
-    parents = np.full(len(trees.left), ROOTLESS)
+    parents = np.full(len(trees.left), ROOT_PARENT)
     first = np.repeat(trees.starts[:-1], np.diff(trees.starts))
     splits = np.flatnonzero(trees.left != -1)
     for child in (trees.left, trees.right):
@@ -226,13 +226,15 @@ def _categories(sections: Sequence[Section], starts: IntArray, categorical: Bool
             raise Damage(f"tree {at} has splits that share their categories")
         counts[first + nodes] = lengths
         each = every[np.repeat(begins - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) + np.arange(lengths.sum())]
-        if ((each < 0) | (each >= CATEGORY)).any():
-            raise Damage(f"tree {at} has a category outside 0 to {CATEGORY - 1}")
+        if ((each < 0) | (each >= MAX_CATEGORY)).any():
+            raise Damage(f"tree {at} has a category outside 0 to {MAX_CATEGORY - 1}")
         largest = np.maximum.reduceat(each, np.concatenate(([0], np.cumsum(lengths)[:-1]))) if len(nodes) else each[:0]
         bits += int((largest + 32).sum())
         found.append(each)
-    if bits > 8 * MASKS:
-        raise Unserved(f"whose sets of categories would take {bits // 8} bytes, where {MASKS} are the most that are served")
+    if bits > 8 * MAX_MASK_BYTES:
+        raise Unserved(
+            f"whose sets of categories would take {bits // 8} bytes, where {MAX_MASK_BYTES} are the most that are served"
+        )
     return counts, np.concatenate(found)
 
 

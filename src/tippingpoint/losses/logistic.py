@@ -17,7 +17,7 @@ FIXED_POINT_STEPS = 80
 """Cap on Newton's steps for the logistic loss; 4 to 8 are usual, more happen where two responses are about to merge."""
 
 
-ROOT = 1e-14
+ROOT_TOLERANCE = 1e-14
 """Relative error of a fixed point; the value, which is stationary there, is off by the square of it."""
 
 
@@ -83,7 +83,9 @@ def _sigmoid_fixed_points(scale: FloatArray, margin: FloatArray) -> tuple[FloatA
             after = np.where(side * (after - m) >= 0.0, after, np.nan)
             root[moving] = after
             # Where two roots are about to merge the steps shrink slowly, but the equation holds long before.
-            going = np.flatnonzero((np.abs(after - t) > ROOT * np.abs(t)) & (np.abs(apart) > ROOT * np.abs(t)))
+            going = np.flatnonzero(
+                (np.abs(after - t) > ROOT_TOLERANCE * np.abs(t)) & (np.abs(apart) > ROOT_TOLERANCE * np.abs(t))
+            )
             moving, t, k, m = moving[going], after[going], k[going], m[going]
         return root
 

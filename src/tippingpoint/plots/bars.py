@@ -36,7 +36,7 @@ WHISKER: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 1.1, "cap
 ROOM, LINE = 0.9, 0.28
 """Inches of a ranking's height around its bars, and of each bar."""
 
-APART = 0.12
+ERROR_BAR_OFFSET = 0.12
 """How far to the left and to the right of the middle the two error bars of a stacked bar are."""
 
 
@@ -76,8 +76,8 @@ def draw_split(
     ax.bar(places, moving, 0.72, color=MOVING, label="moving samples")
     ax.bar(places, weighing, 0.72, start, color=REWEIGHTING, label="reweighting them")
     if errors is not None:
-        ax.errorbar(places - APART, moving, read_values(errors[0], "errors[0]", len(names)), **WHISKER)
-        ax.errorbar(places + APART, start + weighing, read_values(errors[1], "errors[1]", len(names)), **WHISKER)
+        ax.errorbar(places - ERROR_BAR_OFFSET, moving, read_values(errors[0], "errors[0]", len(names)), **WHISKER)
+        ax.errorbar(places + ERROR_BAR_OFFSET, start + weighing, read_values(errors[1], "errors[1]", len(names)), **WHISKER)
     ax.axhline(0.0, color=INK, linewidth=0.8)
     name_settings(ax, names)
     ax.set(xlabel=xlabel, ylabel=ylabel)

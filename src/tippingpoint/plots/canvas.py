@@ -39,7 +39,7 @@ DASHES = (0, (4, 3))
 SIZE = (5.4, 3.6)
 """Inches of a new picture."""
 
-ABREAST = 3
+LEGEND_COLUMNS = 3
 """Entries of a legend in one line at most."""
 
 HANDLE, LETTER, LINE, GAP = 0.45, 0.066, 0.2, 0.08
@@ -48,7 +48,7 @@ HANDLE, LETTER, LINE, GAP = 0.45, 0.066, 0.2, 0.08
 TICKS = 12
 """Settings named along an axis at most."""
 
-WIDE = 40
+MAX_LEVEL_LETTERS = 40
 """Letters along an axis from which on they are written aslant."""
 
 COLOURS = 256
@@ -133,7 +133,7 @@ def name_settings(ax: Axes, labels: Sequence[str], along: Along = "x") -> None:
     step = -(-len(labels) // TICKS)
     shown = [str(label) for label in labels[::step]]
     axis.set_ticks(range(0, len(labels), step), shown)
-    if along == "x" and sum(max(map(len, label.split("\n"))) for label in shown) > WIDE:
+    if along == "x" and sum(max(map(len, label.split("\n"))) for label in shown) > MAX_LEVEL_LETTERS:
         for text in axis.get_ticklabels():
             text.set(rotation=30, horizontalalignment="right", rotation_mode="anchor")
 
@@ -179,7 +179,7 @@ def make_room(ax: Axes, labels: Sequence[str]) -> int:
     width, height = (length / ax.figure.dpi for length in ax.bbox.size)
     scale = float(rcParams["font.size"]) / 10.0
     wide = [scale * (HANDLE + LETTER * len(label)) for label in labels]
-    abreast = next((k for k in range(ABREAST, 1, -1) if sum(max(c, default=0.0) for c in _columns(wide, k)) < width), 1)
+    abreast = next((k for k in range(LEGEND_COLUMNS, 1, -1) if sum(max(c, default=0.0) for c in _columns(wide, k)) < width), 1)
     part = min(scale * (LINE * -(-len(labels) // abreast) + GAP) / height, 0.5)
     low, high = ax.get_ylim()  # from the lower edge to the upper, whichever is the larger number
     ax.set_ylim(low, low + (high - low) / (1.0 - part))

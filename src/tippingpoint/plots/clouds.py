@@ -45,13 +45,13 @@ AREA = 22.0
 FULL_SIZE_SAMPLES = 300
 """Samples from which on markers shrink, their number times their area staying the same."""
 
-MANY = 5000
+MAX_VECTOR_DOTS = 5000
 """Samples from which on dots are pixels in an SVG too, which would be large and slow otherwise."""
 
-SPECK = 4.0
+MIN_AREA = 4.0
 """Square points that a marker of weight one has at least."""
 
-CAP = 16.0
+MAX_DRAWN_WEIGHT = 16.0
 """Weight from which on a marker grows no more: one sample must not hide the others."""
 
 MARGIN = 0.06
@@ -63,7 +63,7 @@ BOUNDARY = "decision boundary"
 GRID = 181
 """Points a side at which the boundary is looked for."""
 
-BEYOND = 0.2
+BOUNDARY_MARGIN = 0.2
 """Part of the width and height by which it is looked for beyond the limits, which may yet be widened."""
 
 SIZES = (8.0, 4.0, 2.0)
@@ -119,14 +119,16 @@ def draw_sensitive(
     if not len(goal):
         raise InputError("after has no points; give at least one.")
     ax = axes_on(ax)
-    unit = max(min(AREA, AREA * FULL_SIZE_SAMPLES / len(goal)), SPECK)
-    area = unit * np.clip(weight, 0.0, CAP)
-    clouds = [ax.scatter(origin[:, 0], origin[:, 1], s=unit, rasterized=len(goal) > MANY, label="as they were", **SHADOWS)]
+    unit = max(min(AREA, AREA * FULL_SIZE_SAMPLES / len(goal)), MIN_AREA)
+    area = unit * np.clip(weight, 0.0, MAX_DRAWN_WEIGHT)
+    clouds = [
+        ax.scatter(origin[:, 0], origin[:, 1], s=unit, rasterized=len(goal) > MAX_VECTOR_DOTS, label="as they were", **SHADOWS)
+    ]
     _join(ax, origin[own], goal, weight)
     order = np.argsort(-area, kind="stable")  # the small ones on top of the large
     for k, kind in enumerate(sorted(set(labels), key=_rank)):
         mine = order[[labels[i] == kind for i in order]]
-        look = {"color": colour(k), "label": str(kind), "rasterized": len(goal) > MANY, **DOTS}
+        look = {"color": colour(k), "label": str(kind), "rasterized": len(goal) > MAX_VECTOR_DOTS, **DOTS}
         clouds.append(ax.scatter(goal[mine, 0], goal[mine, 1], s=area[mine], **look))
     _frame(ax, ticks)
     ax.set(xlabel=names[0], ylabel=names[1])
@@ -258,7 +260,9 @@ def _trace(ax: Axes, boundary: Callable[[FloatArray], Any]) -> list[Line2D]:
     from matplotlib.lines import Line2D
 
     limits = (ax.get_xlim(), ax.get_ylim())
-    x, y = (np.linspace(low - BEYOND * (high - low), high + BEYOND * (high - low), GRID) for low, high in limits)
+    x, y = (
+        np.linspace(low - BOUNDARY_MARGIN * (high - low), high + BOUNDARY_MARGIN * (high - low), GRID) for low, high in limits
+    )
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     level = read_values(boundary(grid.reshape(-1, 2)), "boundary(points)", GRID * GRID).reshape(GRID, GRID)
     if not level.min() < 0.0 < level.max():

@@ -21,7 +21,7 @@ from tippingpoint.preprocessing.affine import NotAffineError, imputed_columns, p
 from tippingpoint.preprocessing.categories import native_categories
 from tippingpoint.preprocessing.modules import unwrapped
 
-TRIED = 16
+TRIAL_ROWS = 16
 """Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""
 
 
@@ -128,7 +128,7 @@ def contributions(
 
 def stumbling_block(steps: Any, features: Features) -> str:
     """In words: the category, or the gap, on which a pipeline fails, and where it stands."""
-    trial = np.linspace(0, len(features.x) - 1, min(TRIED, len(features.x))).astype(int).tolist()
+    trial = np.linspace(0, len(features.x) - 1, min(TRIAL_ROWS, len(features.x))).astype(int).tolist()
     for works in [i for i in trial if not _fails(steps, features, i, features.x[i])][:1]:
         for j, value in _places(features):
             row = features.x[works].copy()

@@ -20,7 +20,7 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
 from tippingpoint.core.envelope import envelope, undominated
 from tippingpoint.push.curve import BoxPush, Reach, Stretches
 
-PROVED = 1e-12
+COST_TOLERANCE = 1e-12
 """Relative gap at which a purchase counts as the cheapest."""
 
 STATES = 4000
@@ -160,8 +160,8 @@ class MixedPush(BoxPush):
         curves = self._stretches
         slope = marginal(curves.low)
         with np.errstate(invalid="ignore"):
-            fits = (curves.compliance == 0.0) & (slope >= curves.multiplier * (1.0 - PROVED))
-            fits &= slope <= curves.end * (1.0 + PROVED)
+            fits = (curves.compliance == 0.0) & (slope >= curves.multiplier * (1.0 - COST_TOLERANCE))
+            fits &= slope <= curves.end * (1.0 + COST_TOLERANCE)
         row, stretch = np.nonzero(fits.T)
         rank = np.arange(len(row)) - np.searchsorted(row, row)
         found = []
@@ -215,7 +215,7 @@ class MixedPush(BoxPush):
         for side in (self._breaks <= multiplier[:, None], self._breaks < multiplier[:, None]):
             bought = self._bought(side)
             paid, needed = combine(side, self._costs), push - combine(side, self._shifts)
-            rest = self._free(np.arange(len(push)), np.maximum(needed, 0.0))
+            rest = self.free_push(np.arange(len(push)), np.maximum(needed, 0.0))
             better = reached & (paid + rest.cost < cost)
             cost = np.where(better, paid + rest.cost, cost)
             climbed = np.where(better, rest.multiplier, climbed)
@@ -223,7 +223,7 @@ class MixedPush(BoxPush):
             self._swap(push, side, bought, cost, climbed, options)
         still = push <= 0.0
         cost[still], least[still], climbed[still], options[still] = 0.0, 0.0, 0.0, self._options[still]
-        open_rows = np.flatnonzero(reached & ~still & (least < cost * (1.0 - PROVED)))
+        open_rows = np.flatnonzero(reached & ~still & (least < cost * (1.0 - COST_TOLERANCE)))
         if len(open_rows):
             _Branching(self, push, multiplier, open_rows).improve(cost, least, options, climbed)
         return Purchase(cost, np.minimum(least, cost), options, climbed)
@@ -253,7 +253,7 @@ class MixedPush(BoxPush):
             offered, price = self.menus(everyone, f)
             shift += offered[everyone, options[:, f]]
             paid += price[everyone, options[:, f]]
-        rest = self._free(everyone, np.maximum(push - shift, 0.0))
+        rest = self.free_push(everyone, np.maximum(push - shift, 0.0))
         return Reach(push, paid + rest.cost, rest.multiplier, rest.compliance)
 
     def menus(self, rows: IntArray, f: int) -> tuple[FloatArray, FloatArray]:
@@ -270,7 +270,7 @@ class MixedPush(BoxPush):
     def _stretches(self) -> Stretches:
         return self._merged(self._breaks, self._shifts, self._costs)
 
-    def _free(self, rows: IntArray, push: FloatArray) -> Reach:
+    def free_push(self, rows: IntArray, push: FloatArray) -> Reach:
         """A push of some rows by the features that move freely alone."""
         coefficients = self._coefficients if self._coefficients.ndim == 1 else self._coefficients[rows]
         return BoxPush(coefficients, self._prices, self._room[rows]).to(push)
@@ -343,7 +343,7 @@ class _Branching:
             kept = undominated(owner, shift, paid)
             kept = kept[self._followed(owner[kept], extra[kept], dropped)]
             owner, extra, shift, paid, choice = owner[kept], extra[kept], shift[kept], paid[kept], choice[kept]
-        rest = self._curve._free(rows[owner], np.maximum(self._push[owner] - shift, 0.0))  # noqa: SLF001  # its own kind
+        rest = self._curve.free_push(rows[owner], np.maximum(self._push[owner] - shift, 0.0))
         whole = paid + rest.cost
         order = np.lexsort((np.arange(len(whole)), whole, owner))
         first = order[np.flatnonzero(np.diff(owner[order], prepend=-1))]

@@ -53,7 +53,7 @@ MAX_NUMBERS = 2**21
 
 
 @dataclass(frozen=True)
-class Options:
+class FeaturePlaces:
     """Places of one feature: `(n, K)` positions (of a choice its options), and their costs from home; infinite for no place."""
 
     feature: Line | Choice
@@ -156,7 +156,7 @@ def _around(
         yield from query_each(trials_now)
 
 
-def _moved(base: FloatArray, options: Options, here: IntArray, which: IntArray) -> FloatArray:
+def _moved(base: FloatArray, options: FeaturePlaces, here: IntArray, which: IntArray) -> FloatArray:
     """These rows of the base with one feature moved to options of its own."""
     places = base[here]
     options.put(places, here, which)
@@ -169,12 +169,12 @@ def _radius(atoms: Atoms) -> FloatArray:
     return np.where(cost > 0.0, cost, np.inf)
 
 
-def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray, parts: Parts) -> Options:
+def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray, parts: Parts) -> FeaturePlaces:
     """Places of a feature that cost less than the bound; staying at home is one of them."""
     if isinstance(feature, Choice):
         cost = feature.menu.cost[feature.menu.options(home)]
         order = np.argsort(cost, axis=1, kind="stable")[:, : MAX_SWITCHES + 1]
-        return Options(feature, order.astype(float), np.take_along_axis(cost, order, axis=1))
+        return FeaturePlaces(feature, order.astype(float), np.take_along_axis(cost, order, axis=1))
     here = feature.positions(home)
     reach = np.where(np.isfinite(bound), np.sqrt(bound / feature.price), REACH_IN_SPREADS * feature.spread)
     if feature.beside is not None:
@@ -188,7 +188,7 @@ def _options(feature: Line | Choice, home: FloatArray, bound: FloatArray, parts:
     again = np.column_stack((np.zeros(len(at), dtype=bool), (at[:, 2:, None] == at[:, 1:-1, None]).any(axis=2)))
     cost[:, 2:][again[:, 1:]] = np.inf
     cost[:, 1:][cost[:, 1:] == 0.0] = np.inf
-    return Options(feature, at, np.where(np.isnan(cost), np.inf, cost))
+    return FeaturePlaces(feature, at, np.where(np.isnan(cost), np.inf, cost))
 
 
 def _between(beside: Beside, home: FloatArray, reach: FloatArray, parts: Parts) -> list[FloatArray]:
@@ -215,7 +215,7 @@ def _cost_now(feature: Line | Choice, home: FloatArray, base: FloatArray) -> Flo
 
 
 def _candidates(
-    options: Sequence[Options], now: Sequence[FloatArray], scores: Sequence[FloatArray], value: FloatArray
+    options: Sequence[FeaturePlaces], now: Sequence[FloatArray], scores: Sequence[FloatArray], value: FloatArray
 ) -> Candidates:
     """Of the options of every feature those that are combined."""
     parts = list[tuple[IntArray, IntArray, FloatArray, FloatArray]]()

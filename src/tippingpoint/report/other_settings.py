@@ -25,7 +25,7 @@ UNBOUNDED_SPAN = 2.0
 """How far a curve goes where nothing bounds the risk, in distances of the threshold from the present risk."""
 
 
-class Sweep(TypedDict):
+class SweepPart(TypedDict):
     """The stability along a curve."""
 
     over: str
@@ -37,7 +37,7 @@ class Sweep(TypedDict):
     reweighting_excess: list[float]
 
 
-class Dial(Sweep):
+class Dial(SweepPart):
     """The stability along the dial, the budget that is spent there, and the place of the question."""
 
     budget: float
@@ -93,7 +93,7 @@ def along_dial(problem: Problem) -> dict[float, Solved]:
     return solved
 
 
-def over_thresholds(problem: Problem) -> Sweep:
+def over_thresholds(problem: Problem) -> SweepPart:
     """The stability over thresholds."""
     return _swept("risk", along_thresholds(problem))
 
@@ -152,7 +152,7 @@ def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
     return [solve_with(problem, **each).distribution for each in settings]
 
 
-def _swept(over: str, solved: dict[float, Solved]) -> Sweep:
+def _swept(over: str, solved: dict[float, Solved]) -> SweepPart:
     found: Sequence[Solved] = list(solved.values())
     value = [each.value for each in found]
     margin = [normal_margin(each.error, LEVEL) for each in found]

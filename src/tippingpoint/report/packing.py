@@ -9,7 +9,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 
-SMALL = 256
+BYTE_VALUES = 256
 """Whole numbers below it are written as one byte."""
 
 Digits = Literal["f8", "f4"]
@@ -19,7 +19,7 @@ def pack(values: FloatArray, digits: Digits = "f8") -> dict[str, Any]:
     """`{"as": …}`: one number where all are the same, bytes where all are small and whole, otherwise floats, in base 64."""
     if len(values) and (values == values[0]).all():
         return {"as": "same", "value": float(values[0]), "length": len(values)}
-    if (values == np.floor(values)).all() and (values >= 0.0).all() and (values < SMALL).all():
+    if (values == np.floor(values)).all() and (values >= 0.0).all() and (values < BYTE_VALUES).all():
         return {"as": "u1", "data": _text(values.astype(np.uint8))}
     return {"as": digits, "data": _text(values.astype(f"<{digits}"))}
 

@@ -11,6 +11,9 @@ import numpy as np
 HEAD = ("figure", "claim", "paper", "measured", "holding", "seeds", "verdict")
 """The columns of a table of claims."""
 
+THRESHOLD_TOLERANCE = 0.02
+"""Relative distance from the threshold that counts as having arrived."""
+
 
 @dataclass(frozen=True)
 class Claim:

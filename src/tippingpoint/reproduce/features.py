@@ -43,13 +43,16 @@ TARGETED, IDENTIFIED = "targeted AT (American Indian)", "targeted AT (identified
 METHODS = ("LR", "MLP", "AT (all race columns)", TARGETED, IDENTIFIED)
 """Bars of the paper, and targeted AT on the race column that is the most sensitive on the evaluation rows."""
 
-ENOUGH = 50
+MIN_GROUP_SIZE = 50
 """People that a group needs for its accuracy to say anything."""
 
-JUDGES = {"rows to judge by, every group": ("judge", 1), f"all other rows, groups of {ENOUGH} or more": ("rest", ENOUGH)}
+JUDGES = {
+    "rows to judge by, every group": ("judge", 1),
+    f"all other rows, groups of {MIN_GROUP_SIZE} or more": ("rest", MIN_GROUP_SIZE),
+}
 """Rows on which the worst racial group is found, and how many people it needs: the paper's way, and one with less noise."""
 
-LARGE = 20_000
+LARGE_TRAINING_ROWS = 20_000
 """Rows of a training set that is large, to see what 2,000 cost."""
 
 ACCURACIES = {"income": {"MLP": 0.82, "LR": 0.83}, "pubcov": {"MLP": 0.71, "LR": 0.67}}
@@ -90,7 +93,11 @@ def _intervened(seed: int, name: str, models: Mapping[str, Any], column: str, dr
             found += _by_race(seed, f"{name} {where}", method, model, rows)
         if model.tuned is not None:
             found += numbers(seed, f"{name} knobs", method, {model.tuned: getattr(model, model.tuned)})
-    large = Rows(drawn.rest.x.iloc[:LARGE], drawn.rest.y.iloc[:LARGE], drawn.rest.raw.iloc[:LARGE])
+    large = Rows(
+        drawn.rest.x.iloc[:LARGE_TRAINING_ROWS],
+        drawn.rest.y.iloc[:LARGE_TRAINING_ROWS],
+        drawn.rest.raw.iloc[:LARGE_TRAINING_ROWS],
+    )
     for kind in ("lr", "mlp"):
         model = trained(kind, large, seed, setting)
         score = float(model.score(drawn.judge.x, drawn.judge.y))
@@ -161,7 +168,7 @@ def _accuracy_claim(table: Any, name: str, model: str) -> Claim:
         NAME,
         f"{name}: accuracy of {model} (holds: within 2 points)",
         f"{100 * paper:.0f} %",
-        f"{spread(measured, percentage)}; trained on {LARGE:,} rows {spread(large, percentage)}",
+        f"{spread(measured, percentage)}; trained on {LARGE_TRAINING_ROWS:,} rows {spread(large, percentage)}",
         abs(measured - paper) <= 0.02,
     )
 

@@ -13,7 +13,7 @@ from tippingpoint.reproduce.experiments import Setting
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-DRAWN = 0
+DRAWN_SEED = 0
 """The seed of which pictures show single samples and single runs."""
 
 Record = dict[str, Any]
@@ -70,7 +70,7 @@ def by_seed(table: Any, panel: str, series: str, at: Any) -> Any:
 def traced(table: Any, panel: str, series: str) -> list[float]:
     """The values of the seed that is drawn, in the order of their places."""
     chosen = picked(table, panel, series)
-    chosen = chosen[chosen["seed"] == DRAWN]
+    chosen = chosen[chosen["seed"] == DRAWN_SEED]
     return [float(value) for value in chosen.iloc[chosen["at"].astype(int).argsort(kind="stable")]["value"]]
 
 

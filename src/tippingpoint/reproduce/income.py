@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tippingpoint.reproduce.claims import Claim, judged, percentage, spread
+from tippingpoint.reproduce.claims import THRESHOLD_TOLERANCE, Claim, judged, percentage, spread
 from tippingpoint.reproduce.experiments import SCALINGS, Rows, Setting, split, stabilities, trained
-from tippingpoint.reproduce.figure import DRAWN, Figure, Record, Tables, by_seed, numbers, over_seeds, picked, traced
+from tippingpoint.reproduce.figure import DRAWN_SEED, Figure, Record, Tables, by_seed, numbers, over_seeds, picked, traced
 from tippingpoint.reproduce.trainings import (
-    ALMOST,
+    LARGE_THETA1_MIX,
     METHODS,
     RISK,
     claims_of_trainings,
@@ -33,11 +33,8 @@ CONVERGENCE = (0.25, 0.5, 0.75)
 SCHEDULE: dict[str, Any] = {"learning_rate": 0.03, "price_rate": 0.1, "epochs": 200}
 """Of the paper's algorithm: rates found by hand, those that arrive in the fewest epochs (benchmarks/network.py)."""
 
-AGAIN = 5
+REPEATS = 5
 """Searches of one model on one set of data, by other seeds."""
-
-CLOSE = 0.02
-"""Relative distance from the threshold that counts as having arrived."""
 
 
 def measure(seed: int, setting: Setting) -> Mapping[str, list[Record]]:
@@ -52,7 +49,7 @@ def measure(seed: int, setting: Setting) -> Mapping[str, list[Record]]:
     found += numbers(seed, "excess", "moving", {mix: result.corruption_excess for mix, result in results.items()})
     found += numbers(seed, "excess", "reweighting", {mix: result.reweighting_excess for mix, result in results.items()})
     found += _converged(seed, erm, drawn.evaluate)
-    if seed == DRAWN:
+    if seed == DRAWN_SEED:
         found += _searched_again(erm, drawn.evaluate, setting)
     if not setting.quick:
         other = split(setting.task("income"), seed, setting, SCALINGS[1])
@@ -74,7 +71,7 @@ def _converged(seed: int, model: Any, rows: Rows) -> list[Record]:
             )
         with _counted(model.as_module(), len(rows.x)) as our_passes:
             ours = tp.stability(model, rows.x, rows.y, RISK, loss="cross_entropy", mix=mix, certify="none", progress=False)
-        if seed == DRAWN:
+        if seed == DRAWN_SEED:
             found += numbers(seed, "convergence", f"mix {mix:g}", dict(enumerate(paper.trace, start=1)))
         measured = {
             "end": paper.trace[-1],
@@ -103,7 +100,7 @@ def _searched_again(model: Any, rows: Rows, setting: Setting) -> list[Record]:
     import tippingpoint as tp
 
     found: list[Record] = []
-    for seed in range(AGAIN):
+    for seed in range(REPEATS):
         profile = tp.profile(model, rows.x, rows.y, loss="cross_entropy", certify="none", seed=seed, progress=False)
         sweep = profile.tradeoff([mix for mix in setting.mixes if mix > 0.0], risk=RISK)
         found += numbers(seed, "same data", "ERM", dict(zip(sweep.at, (result.value for result in sweep), strict=True)))
@@ -153,7 +150,9 @@ def _split_claim(table: Any) -> Claim:
     whole = moving + np.array([by_seed(table, "excess", "reweighting", mix) for mix in mixes])
     shares = moving / whole
     measured = [
-        f"{mix:g}: {percentage(float(shares[k].mean()))}" for k, mix in enumerate(mixes) if mix in (ALMOST, 0.1, 0.5, 0.9)
+        f"{mix:g}: {percentage(float(shares[k].mean()))}"
+        for k, mix in enumerate(mixes)
+        if mix in (LARGE_THETA1_MIX, 0.1, 0.5, 0.9)
     ]
     return judged(
         NAME,
@@ -180,7 +179,7 @@ def _convergence_claims(table: Any) -> list[Claim]:
                 "yes",
                 f"{spread(ends)} after {epochs} epochs, {measured[2].mean():.0f} passes over the data; the path takes"
                 f" {measured[3].mean():.0f}, and finds a value {spread(1.0 - measured[1] / measured[0], percentage)} smaller",
-                abs(ends - RISK) / RISK < CLOSE,
+                abs(ends - RISK) / RISK < THRESHOLD_TOLERANCE,
             )
         )
     return found

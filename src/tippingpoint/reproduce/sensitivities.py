@@ -16,7 +16,7 @@ from tippingpoint.reproduce.figure import Record, by_seed, numbers, picked
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ASKED: dict[str, Any] = {"risk": 0.4, "theta1": 1.0, "theta2": 0.25}
+QUESTION: dict[str, Any] = {"risk": 0.4, "theta1": 1.0, "theta2": 0.25}
 """The paper's question."""
 
 WIDTH = 34
@@ -28,7 +28,7 @@ TOP = 5
 LEADERS = 3
 """Of the features that lead most often, how many a table names."""
 
-FIRST = {"income": "race", "pubcov": "race", "covid": "age"}
+FIRST_GROUPS = {"income": "race", "pubcov": "race", "covid": "age"}
 """The group of features that the paper speaks of has the first colour."""
 
 MODELS = ("MLP", "LR")
@@ -45,7 +45,7 @@ def measure_features(seed: int, where: str, model: str, fitted: Any, rows: Rows)
     """The stability of every feature, and what reweighting alone costs."""
     import tippingpoint as tp
 
-    ranked = tp.feature_stability(fitted, rows.x, rows.y, loss="zero_one", **ASKED)
+    ranked = tp.feature_stability(fitted, rows.x, rows.y, loss="zero_one", **QUESTION)
     found = numbers(seed, where, model, {name: result.value for name, result in ranked.results.items()})
     return found + numbers(seed, where, f"{model}: limit", {"limit": ranked.limit})
 
@@ -90,7 +90,7 @@ def draw_features(table: Any, labels: Any, where: str, name: str, model: str, ax
         [str(known.loc[feature, "group"]) for feature in shown],
         float(by_seed(table, where, f"{model}: limit", "limit").mean()),
         ax,
-        palette=sorted(set(known["group"]), key=lambda group: (group != FIRST.get(name), group)),
+        palette=sorted(set(known["group"]), key=lambda group: (group != FIRST_GROUPS.get(name), group)),
     )
 
 

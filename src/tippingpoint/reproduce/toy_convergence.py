@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tippingpoint.reproduce.claims import Claim, judged, spread
+from tippingpoint.reproduce.claims import THRESHOLD_TOLERANCE, Claim, judged, spread
 from tippingpoint.reproduce.experiments import Setting
-from tippingpoint.reproduce.figure import DRAWN, Figure, Record, Tables, by_seed, numbers, traced
+from tippingpoint.reproduce.figure import DRAWN_SEED, Figure, Record, Tables, by_seed, numbers, traced
 from tippingpoint.reproduce.toys import toy_model
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ CASES: Mapping[str, dict[str, Any]] = {
 
 DIVERGENCES = {"kl": "KL", "chi2": "χ²"}
 
-CLOSE = 0.02
-"""Relative distance from the threshold that counts as having arrived."""
-
 
 def measure(seed: int, setting: Setting) -> Mapping[str, list[Record]]:
     """The risk on the way, by both methods."""
@@ -39,7 +36,7 @@ def measure(seed: int, setting: Setting) -> Mapping[str, list[Record]]:
         for divergence, name in DIVERGENCES.items():
             paper = tp.stability(model.as_module(), x, y, divergence=divergence, method="paper", progress=False, **question)
             ours = tp.stability(model, x, y, divergence=divergence, **question)
-            if seed == DRAWN:
+            if seed == DRAWN_SEED:
                 found += numbers(seed, panel, f"{name}, paper", dict(enumerate(paper.trace, start=1)))
                 found += numbers(seed, panel, f"{name}, ours", dict(enumerate(ours.trace, start=1)))
             ends = {"end": paper.trace[-1], "paper": paper.value, "ours": ours.value, "passes": ours.evaluations}
@@ -78,7 +75,7 @@ def claims(tables: Tables) -> Sequence[Claim]:
                     "yes",
                     f"{spread(ends)} after {epochs} epochs; ours is there after {spread(passes, '{:.0f}')} passes, and the two"
                     f" values differ by {float(np.max(abs(paper / ours - 1.0))):.0e} at most",
-                    off < CLOSE,
+                    off < THRESHOLD_TOLERANCE,
                 )
             )
     return found

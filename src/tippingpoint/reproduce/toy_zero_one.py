@@ -18,7 +18,7 @@ NAME = "toy-zero-one"
 
 BOTH, MOVE, REWEIGHT = Question(1.0, 0.25, 0.3), Question(0.2, math.inf, 0.3), Question(math.inf, 0.2, 0.3)
 
-ON_IT = 1e-6
+BOUNDARY_TOLERANCE = 1e-6
 """Distance from the boundary, in standard deviations of a cloud, that counts as none."""
 
 
@@ -62,7 +62,7 @@ def claims(tables: Tables) -> Sequence[Claim]:
             "perturbed samples are all near the boundary (here: they end on it)",
             "yes",
             f"farthest {worst:.0e} from it",
-            (distance[0] < ON_IT) & (distance[1] < ON_IT),
+            (distance[0] < BOUNDARY_TOLERANCE) & (distance[1] < BOUNDARY_TOLERANCE),
         ),
     ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tippingpoint.datasets import toy
-from tippingpoint.reproduce.figure import DRAWN, Record, Tables, by_seed, numbers
+from tippingpoint.reproduce.figure import DRAWN_SEED, Record, Tables, by_seed, numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -68,7 +68,7 @@ def measure_toy(seed: int, loss: str, questions: Sequence[Question]) -> Mapping[
     }
     found = numbers(seed, ORIGINAL, "LR", before)
     resting = [{"panel": ORIGINAL, "row": i, "y": int(y.iloc[i]), "weight": 1.0} | _places(x, x, i, i) for i in range(len(x))]
-    atoms: list[Record] = resting if seed == DRAWN else []
+    atoms: list[Record] = resting if seed == DRAWN_SEED else []
     for question in questions:
         result = profile.stability(question.risk, theta1=question.theta1, theta2=question.theta2)
         q = result.sensitive
@@ -89,7 +89,7 @@ def measure_toy(seed: int, loss: str, questions: Sequence[Question]) -> Mapping[
             "reweighting excess": result.reweighting_excess,
         }
         found += numbers(seed, question.panel, "LR", measured)
-        if seed == DRAWN:
+        if seed == DRAWN_SEED:
             atoms += [
                 {
                     "panel": question.panel,

@@ -25,7 +25,7 @@ MENU = 512
 MAX_CATEGORIES = 4096
 """Categories of a feature, at most: what every switch between two of them costs is kept in a table."""
 
-ON_LATTICE = 1e-9
+LATTICE_TOLERANCE = 1e-9
 """Part of a step by which a whole number may miss it."""
 
 
@@ -135,7 +135,7 @@ class _Resolving:
         seen = held[~np.isnan(held)]
         anchor = float(seen[0]) if len(seen) else 0.0
         counts = (held - anchor) / size
-        astray = np.flatnonzero(np.abs(counts - np.round(counts)) > ON_LATTICE * (1.0 + np.abs(counts)))
+        astray = np.flatnonzero(np.abs(counts - np.round(counts)) > LATTICE_TOLERANCE * (1.0 + np.abs(counts)))
         if size == 1.0 and anchor != round(anchor):
             astray = np.flatnonzero(held == anchor)
         if len(astray):
@@ -146,8 +146,8 @@ class _Resolving:
             )
         low = self.declared.lower[name] if math.isfinite(self.declared.lower[name]) else float(seen.min(initial=anchor))
         high = self.declared.upper[name] if math.isfinite(self.declared.upper[name]) else float(seen.max(initial=anchor))
-        first = math.ceil((low - anchor) / size - ON_LATTICE)
-        last = math.floor((high - anchor) / size + ON_LATTICE)
+        first = math.ceil((low - anchor) / size - LATTICE_TOLERANCE)
+        last = math.floor((high - anchor) / size + LATTICE_TOLERANCE)
         return size, anchor + first * size, anchor + last * size
 
     def _whole_numbers(self, name: str, size: float, low: float, high: float) -> Menu:

@@ -26,9 +26,6 @@ from tippingpoint.text import render_table
 Each = float | Mapping[str, float] | Sequence[float] | FloatArray
 """A number for all features, for some by name, or one for each in order."""
 
-Kind = Literal["numeric", "integer", "ordinal", "categorical", "fixed"]
-"""What a feature is: a number, a whole number, levels in order, values without order, or something that never moves."""
-
 INFERRED = {"number": "numeric", "integer": "integer", "boolean": "categorical", "category": "categorical"}
 """What a column's type suggests."""
 

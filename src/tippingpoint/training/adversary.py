@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-NOTHING = 1e-6
+GAIN_ROUND_OFF = 1e-6
 """A gain below this is rounding: training is in float32."""
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -83,9 +83,9 @@ def worst_places(
         loss = losses(entrance.rest(at), target)
         cost = torch.linalg.vecdot(slope.flatten(1), shift.flatten(1)) / (4.0 * gamma)
         gain = loss.detach() - cost
-        fell = gain < value - NOTHING
+        fell = gain < value - GAIN_ROUND_OFF
         best = torch.where(fell.reshape(-1, *[1] * (slope.dim() - 1)), best, slope) if fell.any() else slope
-        idle = bool((gain - value).max() <= NOTHING)
+        idle = bool((gain - value).max() <= GAIN_ROUND_OFF)
         value = torch.where(fell, value, gain)
         if step == steps or idle:
             break

@@ -26,7 +26,7 @@ from tippingpoint.training.inputs import Array, read_rows, read_training, read_w
 from tippingpoint.training.modules import Factory, build, check_model, check_outputs, seeded
 from tippingpoint.training.objectives import MeanRisk, Objective
 
-TRIAL = 2
+TRIAL_ROWS = 2
 """Rows on which a user's module is tried out."""
 
 BLOCK = 65_536
@@ -151,7 +151,7 @@ class Trained(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         train, held_out = every.take(torch.from_numpy(trained)), every.take(torch.from_numpy(held)) if len(held) else None
         with seeded(seed):
             module = build(self.model, self.hidden, x.shape[1], outputs).float().to(self.device)
-            check_outputs(_trial(module, every.x[:TRIAL]), min(TRIAL, len(x)), outputs)
+            check_outputs(_trial(module, every.x[:TRIAL_ROWS]), min(TRIAL_ROWS, len(x)), outputs)
             self.history_ = minimise(module, self._objective(losses), train, held_out, course, seed)
         self.n_iter_ = self.history_.steps
         self.module_ = module.double().eval()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tippingpoint.errors import NumericalError
 from tippingpoint.training.objectives import Objective
 
-EVERY = 10
+STEPS_BETWEEN_CHECKS = 10
 """Steps between two looks at the rows held out."""
 
 
@@ -101,7 +101,7 @@ def minimise(module: nn.Module, objective: Objective, train: Rows, held_out: Row
         value.backward()  # type: ignore[no-untyped-call]  # PyTorch's own
         optimizer.step()
         step += 1
-        if held_out is None or (step % EVERY and step < course.steps):
+        if held_out is None or (step % STEPS_BETWEEN_CHECKS and step < course.steps):
             continue
         looked.append(step)
         values.append(_judged(module, objective, held_out))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tippingpoint.errors import InputError
 
-Task = Literal["classification", "regression"]
-"""What the answers of a booster are: probabilities of classes, or predictions."""
+if TYPE_CHECKING:
+    from tippingpoint.losses.base import Task
 
 XGBOOST_CLASSIFIERS = ("binary:logistic", "multi:softprob", "multi:softmax")
 """Objectives of XGBoost whose answers are probabilities of classes."""

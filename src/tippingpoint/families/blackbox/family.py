@@ -27,7 +27,7 @@ from tippingpoint.space.domain import Domain
 METHODS = ("predict", "predict_proba", "decision_function")
 """What a model is asked by, if it is no function."""
 
-SHARED = 2
+SHARED_CALLS_DIVISOR = 2
 """Of calls that several features share, one part in so many is used: so all features together, which have the same calls, scan
 each of them as far, and are never less sensitive than one of them."""
 
@@ -122,7 +122,7 @@ class BlackBoxJudgement(Judgement):
                 " fewer features."
             )
         other = copy.copy(self)
-        other._calls = max(left // (SHARED * parts), each)  # noqa: SLF001  # a copy of itself
+        other._calls = max(left // (SHARED_CALLS_DIVISOR * parts), each)  # noqa: SLF001  # a copy of itself
         return other
 
     @property

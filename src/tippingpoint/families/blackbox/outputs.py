@@ -22,10 +22,10 @@ from tippingpoint.query.reading import ScoreReading
 if TYPE_CHECKING:
     from tippingpoint.families.blackbox.options import BlackBoxOptions
 
-CERTAIN = 1e-15
+MIN_PROBABILITY = 1e-15
 """Probabilities are kept this far from 0 and 1: their logarithms are finite then."""
 
-LUCK = 6.0
+NOISE_DEVIATIONS = 6.0
 """Standard deviations of a noisy score that hardly any answer is off by."""
 
 
@@ -293,7 +293,7 @@ class _Classifier:
         if wide.shape[1] != len(classes):
             return False
         lead = np.sort(wide, axis=1)
-        clear = lead[:, -1] - lead[:, -2] > 2.0 * LUCK * noise.single
+        clear = lead[:, -1] - lead[:, -2] > 2.0 * NOISE_DEVIATIONS * noise.single
         best = [classes[k] for k in wide.argmax(axis=1)]
         return all(a == b for a, b, c in zip(outputs.ravel().tolist(), best, clear, strict=True) if c)
 
@@ -348,7 +348,7 @@ class _Classifier:
             shares = np.column_stack((1.0 - shares[:, 0], shares[:, 0]))
         mine, others = _split(shares, own)
         rivals = others.max(axis=1) if self._loss.name != "logistic" else 1.0 - mine
-        v = np.log(np.clip(rivals, CERTAIN, 1.0)) - np.log(np.clip(mine, CERTAIN, 1.0))
+        v = np.log(np.clip(rivals, MIN_PROBABILITY, 1.0)) - np.log(np.clip(mine, MIN_PROBABILITY, 1.0))
         return np.where((v == 0.0) & (shares.argmax(axis=1) == own), -np.finfo(float).tiny, v)
 
 

@@ -10,7 +10,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import UnsupportedError
 from tippingpoint.families.blackbox.calling import Method
 
-SURE = 1e-3
+PROBABILITY_TOLERANCE = 1e-3
 """How far from one the probabilities of a row may sum, and how far beyond 0 and 1 one may lie: half precision reaches that."""
 
 METHODS = {"label": "predict", "probability": "predict_proba", "score": "decision_function", "prediction": "predict"}
@@ -43,13 +43,13 @@ def method_for(model: Any, output: str) -> Method:
 
 def flaw_of_probabilities(outputs: FloatArray) -> str | None:
     """In words: why these numbers are no probabilities of classes; None where they may be."""
-    odd = outputs[(outputs < -SURE) | (outputs > 1.0 + SURE)]
+    odd = outputs[(outputs < -PROBABILITY_TOLERANCE) | (outputs > 1.0 + PROBABILITY_TOLERANCE)]
     if len(odd):
         return f"{odd.flat[0]:g} lies outside [0, 1]"
     if outputs.ndim == 2 and outputs.shape[1] > 1:
         sums = outputs.sum(axis=1)
         far = int(np.argmax(np.abs(sums - 1.0)))
-        if abs(sums[far] - 1.0) > SURE:
+        if abs(sums[far] - 1.0) > PROBABILITY_TOLERANCE:
             return f"those of a row sum to {sums[far]:.4g}"
     return None
 

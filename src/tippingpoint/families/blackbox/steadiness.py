@@ -11,7 +11,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.families.blackbox.calling import Caller
 from tippingpoint.query.noise import REPEATS, numbers_differ, unsteady
 
-TRIAL = 256
+TRIAL_ROWS = 256
 """Rows on which a model is tried out."""
 
 Answers = np.ndarray[Any, Any]
@@ -19,7 +19,7 @@ Answers = np.ndarray[Any, Any]
 
 def trial_rows(samples: int) -> IntArray:
     """Some rows, evenly spread over the data, which may be sorted."""
-    return np.linspace(0, samples - 1, min(TRIAL, samples)).astype(np.intp)
+    return np.linspace(0, samples - 1, min(TRIAL_ROWS, samples)).astype(np.intp)
 
 
 def check_numbers(ask: Callable[[IntArray], FloatArray], samples: int, caller: Caller, what: str) -> None:

@@ -12,7 +12,7 @@ from tippingpoint.report.charts import line_chart
 from tippingpoint.report.elements import tag
 from tippingpoint.report.markdown_text import table
 from tippingpoint.report.material import Material
-from tippingpoint.report.other_settings import REACH_SHARE, Dial, Sweep, over_mixes, over_thresholds
+from tippingpoint.report.other_settings import REACH_SHARE, Dial, SweepPart, over_mixes, over_thresholds
 from tippingpoint.report.section import Section, figure
 from tippingpoint.report.wording import KNOWN, alone, risk_form
 from tippingpoint.text import number, percent, risk_name
@@ -35,7 +35,7 @@ LISTED_EVERY = 2
 """Every so many settings of a curve are listed in Markdown."""
 
 
-class KnownSweep(Sweep):
+class KnownSweep(SweepPart):
     """A curve, and what is known of its numbers."""
 
     standing: str

@@ -125,7 +125,7 @@ class SearchedOracle(Oracle):
         self.setting = setting
         self.certificate = certificate
         self.unit = setting.unit
-        self._certifier = certifier
+        self.certifier = certifier
         self._losses = setting.losses
         self._trace = trace
         self._notes = notes
@@ -153,7 +153,7 @@ class SearchedOracle(Oracle):
     def bound(self, problem: Problem, solution: Solution) -> Certificate:
         if solution.status is Status.ALREADY:  # there is nothing to bound
             return Uncertified(self.certificate).certify(problem, solution)
-        return self._certifier.certify(problem, solution)
+        return self.certifier.certify(problem, solution)
 
 
 class LayersOracle(SearchedOracle):
@@ -230,7 +230,7 @@ class PathOracle(LayersOracle):
                 pass
         except (KeyboardInterrupt, ModelError) as stop:
             return oracle._with(oracle.layers, notes=(*oracle.notes, self.setting.ended(stop)))  # noqa: SLF001
-        return oracle._proved(problem) if self._certifier.proves else oracle  # noqa: SLF001
+        return oracle._proved(problem) if self.certifier.proves else oracle  # noqa: SLF001
 
     def learnt(self, steps: FloatArray) -> Layers:
         """The layers and these steps, as the module itself judges them."""
@@ -312,7 +312,7 @@ class PathOracle(LayersOracle):
             if solution.status is not Status.ATTAINED or abs(price - before) <= UNPROVED_STEP * price:
                 break
             try:
-                certifier, layers = oracle._certifier.proved(price, oracle)
+                certifier, layers = oracle.certifier.proved(price, oracle)
             except (KeyboardInterrupt, ModelError) as stop:
                 return oracle._with(oracle.layers, notes=(*oracle.notes, self.setting.ended(stop)))
             oracle, before = oracle._with(layers, certifier=certifier), price
@@ -334,7 +334,7 @@ class PathOracle(LayersOracle):
             self.setting,
             layers,
             self.rungs if rungs is None else rungs,
-            self._certifier if certifier is None else certifier,
+            self.certifier if certifier is None else certifier,
             self._notes if notes is None else notes,
         )
 

@@ -95,7 +95,7 @@ def test_no_step_gains_more_than_is_certified_at_any_price(classes: int, loss: s
         for price in (1e-3 * rung, rung):
             summit = Summit.staying(price, oracle.setting.scores)
             oracle._explorer.scale(summit, None)
-            most = oracle._certifier.gains(price)
+            most = oracle.certifier.gains(price)
             assert (most >= summit.gain * (1.0 - 1e-9)).all()
 
 

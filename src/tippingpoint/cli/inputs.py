@@ -23,7 +23,7 @@ from tippingpoint.preprocessing.categories import as_trained, as_written, native
 
 
 @dataclass(frozen=True)
-class Subject:
+class Inputs:
     """Models on data.
 
     Attributes
@@ -58,7 +58,7 @@ def question_settings(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in QUESTION}
 
 
-def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subject:
+def read_inputs(options: argparse.Namespace, *, several: bool = False) -> Inputs:
     """The models and the data that the options name."""
     source = "--linear" if getattr(options, "linear", None) else "--model"
     for needed in ("data", "target"):
@@ -82,7 +82,7 @@ def read_subject(options: argparse.Namespace, *, several: bool = False) -> Subje
         "scale": options.scale,
         **search,
     }
-    return Subject({name: each.model for name, each in stored.items()}, paths, x, y, settings)
+    return Inputs({name: each.model for name, each in stored.items()}, paths, x, y, settings)
 
 
 def _paths(options: argparse.Namespace, *, several: bool) -> dict[str, str]:
