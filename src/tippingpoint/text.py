@@ -14,10 +14,10 @@ from tippingpoint.visible import visible
 WIDTH = 79
 """Columns of a plain terminal."""
 
-GIVEN = "mean loss"
+GIVEN_LOSS_NAME = "mean loss"
 """What the risk of a table of given losses is called."""
 
-OWN = "your own loss"
+OWN_LOSS_NAME = "your own loss"
 """What the loss of a user is called whose function has no name."""
 
 UNENDED = "Interrupted: a search did not end, so the numbers are those of what was found by then, and some may be missing."
@@ -51,12 +51,14 @@ def level(value: float, loss: str) -> str:
 
 def risk_name(loss: str) -> str:
     """What the mean of a loss is called."""
-    return {"zero_one": "error rate", GIVEN: GIVEN, OWN: f"mean of {OWN}"}.get(loss, f"{loss} risk")
+    return {"zero_one": "error rate", GIVEN_LOSS_NAME: GIVEN_LOSS_NAME, OWN_LOSS_NAME: f"mean of {OWN_LOSS_NAME}"}.get(
+        loss, f"{loss} risk"
+    )
 
 
 def loss_name(loss: str) -> str:
     """A loss in a sentence, with its article."""
-    return {GIVEN: "the loss", OWN: OWN}.get(loss, f"the {loss} loss")
+    return {GIVEN_LOSS_NAME: "the loss", OWN_LOSS_NAME: OWN_LOSS_NAME}.get(loss, f"the {loss} loss")
 
 
 def bound(summary: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import Any
 
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode's categories of what is not seen: controls, formats (directions, zero widths), half surrogate pairs, separators."""
 
 FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -45,7 +45,7 @@ def visible(value: object, keep: str = "") -> str:
 
 def is_hidden(letter: str) -> bool:
     """Whether a character does something else than to be seen."""
-    return unicodedata.category(letter) in HIDDEN
+    return unicodedata.category(letter) in HIDDEN_CATEGORIES
 
 
 def spreadsheet_cell(value: Any) -> Any:

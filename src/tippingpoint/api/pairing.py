@@ -20,7 +20,7 @@ from tippingpoint.results.comparisons import Comparison
 ROUNDING_OF_FILES = 1e-9
 """Relative difference of weights and of costs that is rounding of files."""
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Samples, costs and tables that a sentence names, of many."""
 
 
@@ -99,9 +99,9 @@ def _ordered(profiles: Mapping[str, Profile], *, common: bool) -> dict[str, Prof
 def _check_missing(places: Mapping[str, Mapping[Any, int]], every: Sequence[Any], shared: int, *, common: bool) -> None:
     """Name the samples that are not everywhere: an error, unless they are to be left out."""
     lacking = {name: [label for label in every if label not in held] for name, held in places.items()}
-    sentences = [f"{name!r} lacks {listed(missing, MOST_NAMED)}" for name, missing in lacking.items() if missing]
-    more = len(sentences) - MOST_NAMED
-    lacks = "; ".join(sentences[:MOST_NAMED]) + (f"; and {more} further ones lack some" if more > 0 else "")
+    sentences = [f"{name!r} lacks {listed(missing, MAX_NAMED)}" for name, missing in lacking.items() if missing]
+    more = len(sentences) - MAX_NAMED
+    lacks = "; ".join(sentences[:MAX_NAMED]) + (f"; and {more} further ones lack some" if more > 0 else "")
     if not shared:
         raise InputError(f"the tables have no sample in common: {lacks}. Samples are paired by what they are called.")
     if not common:
@@ -161,4 +161,4 @@ def _check_offers(profiles: Mapping[str, Profile]) -> None:
 
 
 def _few(costs: Any) -> str:
-    return listed((float(f"{cost:.6g}") for cost in costs), MOST_NAMED)
+    return listed((float(f"{cost:.6g}") for cost in costs), MAX_NAMED)

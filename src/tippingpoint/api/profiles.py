@@ -30,7 +30,7 @@ from tippingpoint.results.evidence import Evidence, Source
 from tippingpoint.results.origin import Origin
 from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, Sweep, small_sample
-from tippingpoint.text import GIVEN, loss_name
+from tippingpoint.text import GIVEN_LOSS_NAME, loss_name
 
 MAX_SILENT_GAP = 1e-9
 """Relative gap between the bounds of an exact oracle from which on the result says so."""
@@ -180,7 +180,7 @@ class Profile:
             raise InputError(f"risk={risk!r} must be a finite number, the mean loss to be reached.")
         if not low <= threshold <= high:
             hint = f"; for {threshold:g} % write {threshold / 100:g}" if high == 1.0 and 2.0 <= threshold <= 100.0 else ""
-            whose = "a mean of losses that are all 0 or 1" if self.loss == GIVEN else loss_name(self.loss)
+            whose = "a mean of losses that are all 0 or 1" if self.loss == GIVEN_LOSS_NAME else loss_name(self.loss)
             raise InputError(f"risk={risk!r} is outside [{low:g}, {high:g}], the range of {whose}{hint}.")
         return threshold
 

@@ -12,7 +12,7 @@ from tippingpoint.data.frames import read_frame, read_vector
 from tippingpoint.errors import InputError
 from tippingpoint.families.table.reading import Alternatives, numbered, read_alternatives
 from tippingpoint.results.origin import DataFingerprint, Origin, call_of
-from tippingpoint.text import GIVEN
+from tippingpoint.text import GIVEN_LOSS_NAME
 
 
 @overload
@@ -92,7 +92,7 @@ def _profile(table: Alternatives, lines: IntArray, group: str | None = None) -> 
     """The profile of these lines; `group` is what they have in common."""
     samples = table.of(lines, group)
     origin = _origin(table, lines, group)
-    return Profile(samples.oracle, samples.base, samples.labels, GIVEN, table.range, table.backend, origin=origin)
+    return Profile(samples.oracle, samples.base, samples.labels, GIVEN_LOSS_NAME, table.range, table.backend, origin=origin)
 
 
 def _origin(table: Alternatives, lines: IntArray, group: str | None) -> Origin:

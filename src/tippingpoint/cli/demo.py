@@ -23,10 +23,10 @@ EPILOG = """examples:
   tippingpoint demo --seed 1 --report demo.md
 """
 
-HEAVIEST = 5
+MAX_SHOWN = 5
 """Rows of the sensitive distribution, and features, that are shown."""
 
-MOVERS = 3
+MAX_MOVERS = 3
 """Further rows shown where none of the heaviest moves."""
 
 NAMED_MOVES = 2
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
         _show_heaviest(console, result, x_test)
     console.rule("[bold]features[/bold]: and if only one measurement may move?", align="left")
     ranked = feature_stability(model, x_test, y_test, 0.25, scale="std", theta1=1.0, theta2=0.25)
-    console.print(str(ranked.top(HEAVIEST)), markup=False, soft_wrap=True)
+    console.print(str(ranked.top(MAX_SHOWN)), markup=False, soft_wrap=True)
     console.print(str(ranked.advice()), markup=False, soft_wrap=True)
     console.print()
     if not options.no_report:
@@ -92,8 +92,8 @@ def _show_heaviest(console: Any, result: StabilityResult, x: Any) -> None:
     from rich.table import Table
 
     ranked = result.sensitive.sort_values(["weight", "share"], ascending=False, kind="stable").drop_duplicates("row")
-    shown, movers = ranked.head(HEAVIEST), ranked.nlargest(MOVERS, "cost")
-    title = f"the {HEAVIEST} heaviest rows of the sensitive distribution"
+    shown, movers = ranked.head(MAX_SHOWN), ranked.nlargest(MAX_MOVERS, "cost")
+    title = f"the {MAX_SHOWN} heaviest rows of the sensitive distribution"
     if not (shown["cost"] > 0).any():
         shown, title = _concatenated(shown, movers), f"{title}, and the {len(movers)} that move farthest"
     table = Table(title=title, title_justify="left")

@@ -21,7 +21,7 @@ from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.divergences import Divergence
 from tippingpoint.core.responses import BestResponses, Response
 
-TRACE = 1e-10
+TRACE_SHARE = 1e-10
 """Part of the weight that every sample keeps so that those of no weight can escape at a ceiling too."""
 
 
@@ -169,17 +169,17 @@ class Problem:
     def escaped(self, beside: Evaluation) -> Evaluation:
         """Beyond the ceiling: any further loss costs the ceiling's price, whatever the weights `beside` it.
 
-        The samples that can escape may weigh nothing there, so a `TRACE` of the weight is spread over all.
+        The samples that can escape may weigh nothing there, so a `TRACE_SHARE` of the weight is spread over all.
         """
         deficit = self.wanted - beside.excess
-        escape = self.responses.escape(2.0 * deficit / (TRACE * float(self.base.min())))
+        escape = self.responses.escape(2.0 * deficit / (TRACE_SHARE * float(self.base.min())))
         stays = np.isinf(escape.cost)
         response = Response(
             np.where(stays, beside.response.lift, escape.lift),
             np.where(stays, beside.response.cost, escape.cost),
             np.zeros_like(escape.lift),
         )
-        changes, reweighting = (1.0 - TRACE) * beside.changes, (1.0 - TRACE) * beside.reweighting
+        changes, reweighting = (1.0 - TRACE_SHARE) * beside.changes, (1.0 - TRACE_SHARE) * beside.reweighting
         return self._evaluation(self.ceiling, response, changes, beside.influence, reweighting, 0.0, beside.value)
 
     def _weigh(self, price: float, response: Response) -> Evaluation:

@@ -53,7 +53,7 @@ IDENTIFIERS = ("name", "forward_arg_names")
 CONTAINERS = (None, "builtins.tuple", "builtins.list", "builtins.dict")
 """What inputs and outputs may come in."""
 
-PLAIN = re.compile(r"data/(weights|constants)/(weight|tensor)_\d+")
+NUMBER_PARTS = re.compile(r"data/(weights|constants)/(weight|tensor)_\d+")
 """Parts that are numbers, read as such."""
 
 KNOWN = re.compile(
@@ -69,7 +69,7 @@ REMARKS: Mapping[str, Any] = {"metadata": {}, "guards_code": []}
 def suspicion(members: Mapping[str, bytes], graph: Any) -> str | None:
     """What of a program might be code, or fill the memory; None where nothing is."""
     for name in members:
-        if not (PLAIN.fullmatch(name) or KNOWN.fullmatch(name)):
+        if not (NUMBER_PARTS.fullmatch(name) or KNOWN.fullmatch(name)):
             return f"holds {name!r}, which is not a part of a plain program"
     for name in ("weights", "constants"):
         config = json.loads(members.get(f"data/{name}/model_{name}_config.json", b"{}"))

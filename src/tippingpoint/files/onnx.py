@@ -40,7 +40,7 @@ WEIGHTS = {"model": {7: "graph", 25: "function"}, "graph": {1: "node", 5: "tenso
 WEIGHTS |= {"node": {5: "attribute"}, "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph"}}
 """The fields of each message, by number, in which weights may lie, and what messages those are."""
 
-LOCATION = 14
+LOCATION_FIELD = 14
 """Field of a tensor that says whether its numbers lie in another file."""
 
 
@@ -167,7 +167,7 @@ def _tensors(data: memoryview) -> Iterator[memoryview]:
 
 
 def _elsewhere(tensor: memoryview) -> bool:
-    return any(number == LOCATION and value != 0 for number, value in fields(tensor))
+    return any(number == LOCATION_FIELD and value != 0 for number, value in fields(tensor))
 
 
 def _within(message: memoryview, number: int) -> list[tuple[int, memoryview]]:

@@ -16,7 +16,7 @@ NUMBERS = {"i": ">i1", "U": ">u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f4
 SINGLES = {marker: struct.Struct(f">{letter}") for marker, letter in zip(NUMBERS, "bBhiqfd", strict=True)}
 """The same for one number."""
 
-WHOLE = "iUIlL"
+LENGTH_MARKERS = "iUIlL"
 """The types of them that may be lengths."""
 
 CONSTANTS = {"Z": None, "T": True, "F": False}
@@ -113,7 +113,7 @@ class _Reader:
 
     def _length(self) -> int:
         marker = self._marker()
-        if marker not in WHOLE:
+        if marker not in LENGTH_MARKERS:
             raise Damage(f"byte {self._at - 1} is {marker!r}, which begins no length")
         return int(self._number(marker))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tippingpoint.text import OWN
+from tippingpoint.text import OWN_LOSS_NAME
 
 ALSO_CALLED = {
     "error": "zero_one",
@@ -60,4 +60,4 @@ def own_name(loss: Any) -> str:
     while isinstance(loss, partial):
         loss = loss.func
     name = str(getattr(loss, "__name__", type(loss).__name__))
-    return OWN if name == "<lambda>" else name
+    return OWN_LOSS_NAME if name == "<lambda>" else name

@@ -8,7 +8,7 @@ from typing import Any
 
 from tippingpoint.visible import visible
 
-SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
+SPECIAL_CHARACTERS = re.compile(r"([\\`*_\[\]<>|~&$])")
 """Characters that Markdown or HTML would read as more than themselves."""
 
 OPENING = re.compile(r"^([#+=-]|\d+(?=[.)](\s|$)))")
@@ -17,7 +17,7 @@ OPENING = re.compile(r"^([#+=-]|\d+(?=[.)](\s|$)))")
 
 def text(value: Any) -> str:
     """A value on one line."""
-    return SPECIAL.sub(r"\\\1", " ".join(visible(value).split()))
+    return SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(visible(value).split()))
 
 
 def paragraph(value: Any) -> str:

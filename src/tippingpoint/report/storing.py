@@ -7,7 +7,7 @@ from typing import Any
 
 from tippingpoint.json_numbers import write_json
 
-DANGEROUS = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that could end a script or start a tag, and how JSON can also write them."""
 
 
@@ -19,6 +19,6 @@ def render_json(summary: Mapping[str, Any]) -> str:
 def island(value: Any) -> str:
     """JSON that is safe inside a page, whatever the strings in it hold."""
     text = write_json(value, compact=True)
-    for character, escaped in DANGEROUS.items():
+    for character, escaped in ESCAPES.items():
         text = text.replace(character, escaped)
     return text

@@ -29,7 +29,7 @@ Each = float | Mapping[str, float] | Sequence[float] | FloatArray
 INFERRED = {"number": "numeric", "integer": "integer", "boolean": "categorical", "category": "categorical"}
 """What a column's type suggests."""
 
-LISTED = ("boolean", "category")
+LISTED_TYPES = ("boolean", "category")
 """Columns of which the values are listed."""
 
 BOOLEANS = (False, True)
@@ -187,7 +187,9 @@ class Space:
         bounds = {} if ranges == "none" else {c.name: _range(c, features.x[:, j], ranges) for j, c in columns}
         read = cls(
             kind={column.name: INFERRED[column.holds] for _, column in columns},
-            categories={c.name: BOOLEANS if c.holds == "boolean" else c.categories for _, c in columns if c.holds in LISTED},
+            categories={
+                c.name: BOOLEANS if c.holds == "boolean" else c.categories for _, c in columns if c.holds in LISTED_TYPES
+            },
             lower={name: ends[0] for name, ends in bounds.items() if ends is not None},
             upper={name: ends[1] for name, ends in bounds.items() if ends is not None},
             one_hot=groups,

@@ -28,13 +28,13 @@ CONCENTRATION_POINTS = 60
 ONE_DIRECTION = 0.9
 """Part of all moves of a feature that must go up, or down, for a sentence to say so."""
 
-SHIFTED = (
+SHIFT_LEAD = (
     "The sensitive population is what the data would have to look like. Groups are listed that would have to be seen more"
     " often, by more than two standard errors; many conditions were looked at, so one of them may be chance."
 )
 """Above the description of whom the weights favour."""
 
-MOVED = (
+MOVE_LEAD = (
     "At these prices nobody is counted more or less often; rows only move. Groups are listed that move more often than others."
 )
 """Above the description of who moves."""
@@ -43,7 +43,7 @@ NOBODY = "No simple group of rows stands out: no single condition differs by mor
 
 MOVES_HEAD = ("feature", "on average, where it changes", "of the sensitive population")
 
-UNEVEN = "How unevenly rows count: the further above the diagonal, the fewer rows carry the weight."
+CONCENTRATION_CAPTION = "How unevenly rows count: the further above the diagonal, the fewer rows carry the weight."
 
 
 class Concentration(TypedDict):
@@ -89,7 +89,7 @@ class PopulationSection(Section[PopulationPart]):
         moved = html_table("What moves most", MOVES_HEAD, moves, left=2) if moves else None
         weights = figure(
             area_chart(part["concentration"], "How the weights concentrate on the heaviest rows"),
-            f"{UNEVEN} In this report they amount to {percent(result['effective_share'])} of the rows.",
+            f"{CONCENTRATION_CAPTION} In this report they amount to {percent(result['effective_share'])} of the rows.",
             id_="live-weights",
         )
         return [lead(_lead(part["population"])), tag("div", tag("div", who, moved), weights, class_="pair wide")]
@@ -127,7 +127,7 @@ def _concentration(q: SensitiveDistribution) -> Concentration:
 
 
 def _lead(population: Population) -> str:
-    return SHIFTED if population["of"] == "weights" else MOVED
+    return SHIFT_LEAD if population["of"] == "weights" else MOVE_LEAD
 
 
 def _rules(population: Population) -> tuple[list[str], Cells]:
