@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -355,6 +356,11 @@ def fails_on_judges(rows: Any) -> Any:
     return rows["income"].to_numpy()
 
 
+def of_forest(**options: Any) -> Any:
+    """The profile of a small forest."""
+    return tp.profile(RandomForestClassifier(2).fit(*data()), *data(), **options)
+
+
 def poor_judges_left_out() -> tuple[pd.DataFrame, Any]:
     x, y = people()
     kept = (x["income"] > 0.0) | (x["job"] != "judge")
@@ -387,10 +393,7 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("calls=2000.0 must be a whole number, at least one call for each of the 150 rows",),
     ),
     **{
-        f"{name} that is True": (
-            lambda name=name: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), **{name: True}),
-            (f"{name}=True must be a whole number, ",),
-        )
+        f"{name} that is True": (partial(of_forest, **{name: True}), (f"{name}=True must be a whole number, ",))
         for name in ("calls", "seed", "batch", "repeats")
     },
     "calls that are spent on the trial": (
