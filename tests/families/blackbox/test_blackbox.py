@@ -364,6 +364,10 @@ def poor_judges_left_out() -> tuple[pd.DataFrame, Any]:
     return calm, y[kept.to_numpy()]
 
 
+def forest_with(**options: Any) -> Callable[[], Any]:
+    return lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), **options)
+
+
 BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "a file name": (lambda: tp.stability("model.pkl", *data(), 0.4), ("model=str is not served", "profile_table")),
     "a model that fails on a legal row": (
@@ -388,7 +392,7 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     **{
         f"{name} that is True": (
-            lambda name=name: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), **{name: True}),
+            forest_with(**{name: True}),
             (f"{name}=True must be a whole number, ",),
         )
         for name in ("calls", "seed", "batch", "repeats")
