@@ -7,21 +7,23 @@ CORE_TESTS := api cli core data families/blackbox families/linear families/table
 EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-wheel test-lowest coverage trial bench clean
+.PHONY: demo test lint test-wheel test-lowest coverage trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
 
 # The tests of the core have to take every branch of it by themselves; measuring all tests would take half as long again.
 test: $(DEV)/installed
+	$(MAKE) --no-print-directory -j2 lint test-wheel
+	$(DEV)/bin/pytest -n auto tests/core --cov --cov-report=
+	$(DEV)/bin/coverage report --include='*/core/*' --show-missing --fail-under=100
+	$(DEV)/bin/pytest -n auto --ignore=tests/core
+
+lint: $(DEV)/installed
 	$(DEV)/bin/ruff check .
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
-	$(DEV)/bin/python tests/wheel/build_and_try.py
-	$(DEV)/bin/pytest -n auto tests/core --cov --cov-report=
-	$(DEV)/bin/coverage report --include='*/core/*' --show-missing --fail-under=100
-	$(DEV)/bin/pytest -n auto --ignore=tests/core
 
 # Lines and branches of everything, by all tests.
 coverage: $(DEV)/installed
