@@ -58,7 +58,7 @@ class Setting:
     @property
     def training(self) -> dict[str, Any]:
         """What all trainers have in common; Adam at 1e-3 and 16 hidden units are their defaults, as in the paper."""
-        return {"max_iter": 200 if self.quick else 2000, "validation_share": 0.2}
+        return {"max_iter": 600 if self.quick else 2000, "validation_share": 0.2}
 
     def task(self, name: str) -> datasets.Task:
         """A data set of the paper."""
