@@ -86,7 +86,7 @@ def profile(
 
 def stability(
     model: Any,
-    X: Any,  # noqa: N803  # as above
+    X: Any,  # noqa: N803  # the name every data scientist expects
     y: Any,
     risk: float,
     *,

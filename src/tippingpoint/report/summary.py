@@ -21,17 +21,7 @@ TITLE = "How much must the data change before this model breaks?"
 
 
 def summarise(result: Mapping[str, Any], evidence: Evidence, request: Request) -> dict[str, Any]:
-    """Everything that a report says, computed once.
-
-    Parameters
-    ----------
-    result
-        Every number and word of the result.
-    evidence
-        What can still be computed of it.
-    request
-        What the user says beside it.
-    """
+    """Everything that a report says, computed once; arguments as of `Material`."""
     material = Material(result, evidence, request)
     summary: dict[str, Any] = {
         "schema": SCHEMA,
