@@ -1,0 +1,106 @@
+"""One forest for all libraries: flat arrays of nodes, and one rule for every split.
+
+.. math:: f_k(x) = base_k + \\sum_t value_k(leaf_t(x))
+
+A number goes left iff `x ≤ threshold` in float64, whatever the library compares in: the threshold is the largest double that the
+library sends left. A category goes left iff its code is listed. What is missing goes where the node says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+
+Int32Array = npt.NDArray[np.int32]
+
+LEAF = -1
+"""In place of a column, a child or a set of categories, where a node has none."""
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees as arrays over all their nodes; a parent stands before its children.
+
+    Attributes
+    ----------
+    feature
+        `(N,)` column that a node splits on; `LEAF` at a leaf.
+    threshold
+        `(N,)` the largest number that goes left; not a number where a node splits by categories, and at a leaf.
+    missing_left
+        `(N,)` whether what is missing goes left.
+    members
+        `(N,)` which of `sets` goes left, where a node splits by categories; `LEAF` elsewhere.
+    left, right
+        `(N,)` positions of the children; `LEAF` at a leaf.
+    leaf
+        `(N,)` row of `values` that a leaf adds; `LEAF` inside.
+    values
+        `(L, K)` what each leaf adds to each output.
+    roots
+        `(T,)` where the trees begin.
+    base
+        `(K,)` what the outputs are before any tree.
+    sets
+        Codes of categories that go left, each sorted; codes that are not listed go right, those never seen among them.
+    width
+        Columns of the data that the trees take.
+    """
+
+    feature: Int32Array
+    threshold: FloatArray
+    missing_left: BoolArray
+    members: Int32Array
+    left: Int32Array
+    right: Int32Array
+    leaf: Int32Array
+    values: FloatArray
+    roots: Int32Array
+    base: FloatArray
+    sets: tuple[IntArray, ...]
+    width: int
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers it predicts."""
+        return self.values.shape[1]
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """The columns that any node splits on."""
+        return np.unique(self.feature[self.feature != LEAF]).astype(np.intp)
+
+    def goes_left(self, node: int, x: FloatArray) -> BoolArray:
+        """Whether these values of the node's column go left."""
+        if self.members[node] == LEAF:
+            left = x <= self.threshold[node]
+        else:
+            left = np.isin(x, self.sets[self.members[node]])
+        return np.where(np.isnan(x), self.missing_left[node], left)
+
+    def leaves(self, x: FloatArray) -> IntArray:
+        """`(n, T)` rows of `values` that the rows of `x` fall into, tree by tree."""
+        found = np.empty((len(x), len(self.roots)), dtype=np.intp)
+        everyone = np.arange(len(x))
+        for t, root in enumerate(self.roots):
+            at = [(int(root), everyone)]
+            while at:
+                node, rows = at.pop()
+                if self.feature[node] == LEAF:
+                    found[rows, t] = self.leaf[node]
+                elif len(rows):
+                    left = self.goes_left(node, x[rows, self.feature[node]])
+                    at += [(int(self.left[node]), rows[left]), (int(self.right[node]), rows[~left])]
+        return found
+
+    def scores(self, x: FloatArray) -> FloatArray:
+        """`(n, K)` outputs, summed tree by tree."""
+        total = np.tile(self.base, (len(x), 1))
+        for reached in self.leaves(x).T:
+            total += self.values[reached]
+        return total
