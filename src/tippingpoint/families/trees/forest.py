@@ -1,9 +1,9 @@
-"""One forest for all libraries: flat arrays of nodes, and one rule for every split.
+r"""One forest for all libraries: flat arrays of nodes, and one rule for every split.
 
-.. math:: f_k(x) = base_k + \\sum_t value_k(leaf_t(x))
+.. math:: f_k(x) = base_k + \sum_t value_k(leaf_t(x))
 
-A number goes left iff `x ≤ threshold` in float64, whatever the library compares in: the threshold is the largest double that the
-library sends left. A category goes left iff its code is listed. What is missing goes where the node says.
+A number goes left iff `x ≤ threshold` in float64, whatever the library compares in: the threshold is the largest double that
+the library sends left. A category goes left iff its code is listed. What is missing goes where the node says.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Forest:
     @property
     def outputs(self) -> int:
         """How many numbers it predicts."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @cached_property
     def columns(self) -> IntArray:
@@ -77,11 +77,9 @@ class Forest:
 
     def goes_left(self, node: int, x: FloatArray) -> BoolArray:
         """Whether these values of the node's column go left."""
-        if self.members[node] == LEAF:
-            left = x <= self.threshold[node]
-        else:
-            left = np.isin(x, self.sets[self.members[node]])
-        return np.where(np.isnan(x), self.missing_left[node], left)
+        listed = self.members[node]
+        left = x <= self.threshold[node] if listed == LEAF else np.isin(x, self.sets[listed])
+        return np.asarray(np.where(np.isnan(x), self.missing_left[node], left))
 
     def leaves(self, x: FloatArray) -> IntArray:
         """`(n, T)` rows of `values` that the rows of `x` fall into, tree by tree."""

@@ -1,0 +1,65 @@
+"""What a reader tells of a model: its forest, what the numbers are that come out of it, and what it takes for columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.families.trees.forest import Forest
+
+Returns = Literal["score", "probability", "prediction"]
+"""What the outputs of a forest are.
+
+- "score": of classes; one number a class, or of two classes one number, above 0 for the second. Probabilities are their softmax,
+  or of one number the logistic function of it.
+- "probability": of classes, one number a class, as forests average them.
+- "prediction": of a regressor, before its link.
+"""
+
+Link = Literal["identity", "log", "logit"]
+"""Of a regressor: the output is the identity, the logarithm or the log-odds of what is predicted."""
+
+
+@dataclass(frozen=True)
+class TreeReading:
+    """A model read as a forest.
+
+    Attributes
+    ----------
+    forest
+        Its trees, on its own columns.
+    returns, link
+        What the outputs are.
+    library
+        Of the model, in words: "XGBoost", "scikit-learn", ...
+    ask
+        The library's own outputs, `(n, K)`, of rows as the user would give them to the model: what the forest's scores are checked
+        against.
+    rounding
+        How far the library's own sums may be from exact ones, absolute: float32 sums are, double ones are but for the last digits.
+    classes
+        Labels in the order of the outputs (of one score: the first and the second class); None for regressors.
+    names
+        Of the columns it takes, in their order; None where it takes them by position.
+    categories
+        By column: the categories that it knows, in the order of their codes. Their codes are what the forest's sets list.
+    """
+
+    forest: Forest
+    returns: Returns
+    library: str
+    ask: Callable[[Any], FloatArray]
+    rounding: float
+    link: Link = "identity"
+    classes: tuple[Any, ...] | None = None
+    names: tuple[str, ...] | None = None
+    categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Why a model of trees is not read: a clause, to follow a colon."""
+
+    reason: str
