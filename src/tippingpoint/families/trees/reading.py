@@ -12,8 +12,8 @@ from tippingpoint.families.trees.forest import Forest
 Returns = Literal["score", "probability", "prediction"]
 """What the outputs of a forest are.
 
-- "score": of classes; one number a class, or of two classes one number, above 0 for the second. Probabilities are their softmax,
-  or of one number the logistic function of it.
+- "score": of classes; one number a class, or of two classes one number, above 0 for the second. Probabilities are their
+  softmax, or of one number the logistic function of it.
 - "probability": of classes, one number a class, as forests average them.
 - "prediction": of a regressor, before its link.
 """
@@ -35,10 +35,10 @@ class TreeReading:
     library
         Of the model, in words: "XGBoost", "scikit-learn", ...
     ask
-        The library's own outputs, `(n, K)`, of rows as the user would give them to the model: what the forest's scores are checked
-        against.
+        The library's own outputs, `(n, K)`, of rows as the user would give them to the model: what the forest's scores are
+        checked against.
     rounding
-        How far the library's own sums may be from exact ones, absolute: float32 sums are, double ones are but for the last digits.
+        How far the library's own sums may be from exact ones, absolute: far where they are of float32.
     classes
         Labels in the order of the outputs (of one score: the first and the second class); None for regressors.
     names
