@@ -1,0 +1,152 @@
+// What a score is worth: losses that never fall, of the score that is pushed up.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "forest.hpp"
+
+namespace tippingpoint {
+
+struct Loss {
+    enum Kind : int {
+        kStep = 0,      // 1 from zero on
+        kPieces = 1,    // the largest of lines that do not fall: slopes, then as many offsets
+        kLogistic = 2,  // log(1 + e^s)
+        kSquare = 3,    // the square of s + numbers[0], where that is positive
+        kHuber = 4,     // s^2/2 up to numbers[0], straight beyond, 0 below zero
+        kOdds = 5,      // of s, a probability of being wrong: -log(1 - s), both kept numbers[0] away from 0
+        kTable = 6,     // given at points: scores in order, then as many values; between them no larger than the straight line
+        kSteps = 7,     // the same, between them no larger than the value at the next
+    };
+
+    Kind kind = kStep;
+    std::vector<double> numbers;
+
+    double operator()(double s) const {
+        switch (kind) {
+            case kStep: return s >= 0.0 ? 1.0 : 0.0;
+            case kPieces: {
+                const std::size_t pieces = numbers.size() / 2;
+                double best = -kInfinity;
+                for (std::size_t k = 0; k < pieces; ++k) best = std::max(best, numbers[k] * s + numbers[pieces + k]);
+                return best;
+            }
+            case kLogistic: return s > 0.0 ? s + std::log1p(std::exp(-s)) : std::log1p(std::exp(s));
+            case kSquare: {
+                const double root = std::max(s + numbers[0], 0.0);
+                return root * root;
+            }
+            case kHuber: {
+                const double inside = std::min(std::max(s, 0.0), numbers[0]);
+                return inside * (std::max(s, 0.0) - 0.5 * inside);
+            }
+            case kOdds: {
+                const double wrong = std::min(std::max(s, numbers[0]), 1.0), right = std::min(std::max(1.0 - s, numbers[0]), 1.0);
+                return std::log1p(wrong / right);
+            }
+            case kTable: return tabled(s);
+            case kSteps: return tabled(s);
+        }
+        return 0.0;
+    }
+
+    // The largest score whose loss is no larger than a value: every larger loss is beyond it.
+    double last_score(double value) const {
+        switch (kind) {
+            case kStep: return value >= 1.0 ? kInfinity : 0.0;
+            case kPieces: {
+                const std::size_t pieces = numbers.size() / 2;
+                double last = kInfinity;
+                for (std::size_t k = 0; k < pieces; ++k) {
+                    if (numbers[k] > 0.0) last = std::min(last, (value - numbers[pieces + k]) / numbers[k]);
+                    else if (numbers[pieces + k] > value) return -kInfinity;
+                }
+                return last;
+            }
+            case kLogistic: return value <= 0.0 ? -kInfinity : value > 30.0 ? value : std::log(std::expm1(value));
+            case kSquare: return value < 0.0 ? -kInfinity : std::sqrt(value) - numbers[0];
+            case kHuber:
+                if (value < 0.0) return -kInfinity;
+                return value <= 0.5 * numbers[0] * numbers[0] ? std::sqrt(2.0 * value) : value / numbers[0] + 0.5 * numbers[0];
+            case kOdds: return value < (*this)(0.0) ? -kInfinity : value >= (*this)(1.0) ? kInfinity : -std::expm1(-value);
+            case kTable: return last_tabled(value);
+            case kSteps: return last_tabled(value);
+        }
+        return -kInfinity;
+    }
+
+    // The largest of price * loss(s) - mu * s between two scores, or an upper bound of it, and the score it belongs to.
+    std::pair<double, double> above_line(double price, double mu, double from, double to) const {
+        if (kind == kSteps) return above_line_by_steps(price, mu, from, to);
+        const double at_from = price * (*this)(from) - mu * from, at_to = price * (*this)(to) - mu * to;
+        return at_from >= at_to ? std::make_pair(at_from, from) : std::make_pair(at_to, to);  // convex: at one of the ends
+    }
+
+  private:
+    std::size_t points() const { return numbers.size() / 2; }
+
+    double tabled(double s) const {
+        const double *at = numbers.data(), *value = at + points();
+        if (s <= at[0]) return value[0];
+        if (s >= at[points() - 1]) return value[points() - 1];
+        const std::size_t k = std::upper_bound(at, at + points(), s) - at;
+        return value[k - 1] + (value[k] - value[k - 1]) * ((s - at[k - 1]) / (at[k] - at[k - 1]));
+    }
+
+    double last_tabled(double loss) const {
+        const double *at = numbers.data(), *value = at + points();
+        const std::size_t k = std::upper_bound(value, value + points(), loss) - value;
+        if (k == points()) return kInfinity;
+        if (k == 0) return -kInfinity;
+        return kind == kSteps ? at[k - 1] : at[k - 1] + (at[k] - at[k - 1]) * ((loss - value[k - 1]) / (value[k] - value[k - 1]));
+    }
+
+    std::pair<double, double> above_line_by_steps(double price, double mu, double from, double to) const {
+        const double *at = numbers.data(), *value = at + points();
+        std::pair<double, double> best{-kInfinity, from};
+        double left = from;
+        for (std::size_t k = std::upper_bound(at, at + points(), from) - at; left <= to; ++k) {
+            best = std::max(best, {price * value[std::min(k, points() - 1)] - mu * left, left});
+            if (k >= points()) break;
+            left = at[k];
+        }
+        return best;
+    }
+};
+
+// What is maximised over places: the worth of their score, less their cost. For the 0/1 loss the worth of an error does not
+// matter: the cheapest is wanted.
+struct Objective {
+    const Loss *loss;
+    double price;  // what a unit of loss is worth
+    double now;    // the loss as it is
+
+    bool crossing() const { return loss->kind == Loss::kStep; }
+
+    double worth(double score) const {
+        if (crossing()) return score >= 0.0 ? 0.0 : -kInfinity;
+        return price * ((*loss)(score) - now);
+    }
+
+    double profit(double score, double cost) const { return worth(score) - cost; }
+
+    // The score that a place must pass to be better than `best`, if it costs `least` or more.
+    double least_score(double best, double least) const {
+        return crossing() ? 0.0 : loss->last_score(now + (best + least) / price);
+    }
+
+    // What a place may cost and be better than `best`, if its score is `most` or less.
+    double budget(double best, double most) const { return worth(most) - best; }
+
+    // The largest of worth(s) - mu * s between two scores, and the score it belongs to.
+    std::pair<double, double> above_line(double mu, double from, double to) const {
+        if (crossing()) return {-mu * from, from};
+        const auto [value, score] = loss->above_line(price, mu, from, to);
+        return {value - price * now, score};
+    }
+};
+
+}  // namespace tippingpoint

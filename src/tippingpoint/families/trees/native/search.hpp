@@ -1,0 +1,485 @@
+// The best place of one row, pushed in one direction: a window, local search, the Lagrangian bound, and branching where that is
+// not enough. Whenever it ends, `bound` is certified and `profit` is attained.
+#pragma once
+
+#include <chrono>
+#include <queue>
+
+#include "descent.hpp"
+#include "shrinking.hpp"
+#include "window.hpp"
+
+namespace tippingpoint {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kRoundOff = 1e-9;       // relative: bounds this close to what is attained are equal to it
+constexpr double kWindowSlack = 1e-12;   // relative: costs are added up in different orders
+constexpr int kRootRounds = 3;           // at the root, each of ...
+constexpr int kRootPasses = 4;           // ... so many passes, and then a smaller problem if ...
+constexpr double kWorthShrinking = 0.1;  // ... at least this part of its cells or leaves has died
+constexpr int kNodePasses = 3;           // at every other box
+constexpr int kWindows = 3;              // how often the window is narrowed by what local search finds, while that ...
+constexpr double kWorthNarrowing = 0.7;  // ... makes the budget at least this much smaller
+constexpr int kMuSteps = 8;              // bisections for the best mu
+constexpr double kMuRange = 64.0;        // how far from the present mu it is looked for
+
+// One direction in which a row is pushed: score = offset + sum of weighted outputs.
+struct Side {
+    const double *weights;
+    double offset;
+    double highest;  // a score that no place exceeds
+    double now;      // the score as it is
+    Objective objective;
+};
+
+struct Best {
+    double profit;               // what a place must exceed; attained by `cells` if `found`
+    bool found = false;
+    std::vector<int32_t> cells;  // of every variable
+    double score = 0.0;
+};
+
+class Search {
+  public:
+    explicit Search(const Forest &forest) : forest_(forest), window_(forest) {}
+
+    int passes = 0;     // made so far
+    bool cut = false;   // whether time ended a search
+
+    // Improve `best` and return an upper bound on the profit of any place on this side (`best.profit` where nothing exceeds it).
+    // `budget` counts passes; at 0 only the window and local search are tried.
+    double run(const Row &row, const Side &side, Best &best, int budget, Clock::time_point deadline) {
+        row_ = &row;
+        side_ = &side;
+        best_ = &best;
+        deadline_ = deadline;
+        allowed_ = passes + budget;
+        settled_.clear();
+        double bound = open_window();
+        if (bound <= best.profit || budget == 0) return std::max(bound, best.profit);
+        bound = std::min(bound, root());
+        if (closed(bound)) return best.profit;
+        return std::max(branch(bound), best.profit);
+    }
+
+  private:
+    const Objective &objective() const { return side_->objective; }
+
+    bool closed(double bound) const { return bound <= best_->profit + tolerance_; }
+
+    double budget(double most) const { return objective().budget(best_->profit, most); }
+
+    // Cut the window out of the forest and make it smaller as local search finds better places; the bound that costs of single
+    // leaves give.
+    double open_window() {
+        double within = budget(side_->highest);
+        if (!(within > 0.0)) return best_->profit;
+        window_.open(*row_, within * (1.0 + kWindowSlack), side_->weights, raw_);
+        raw_.offset = side_->offset;
+        tolerance_ = kRoundOff * (objective().crossing() ? -best_->profit : std::abs(best_->profit) + 1e-3 * within);
+        double bound = best_->profit;
+        for (int round = 0; round < kWindows; ++round) {
+            narrow(within);
+            if (local_.empty) return best_->profit;
+            bound = staircase(within);
+            if (bound <= best_->profit) return best_->profit;
+            slots_.build(local_);
+            const bool fresh = search_locally_from_home();
+            const double narrower = std::min(budget(highest_), within);
+            if (!fresh && narrower > kWorthNarrowing * within) break;
+            if (!(narrower > 0.0)) return best_->profit;
+            within = narrower;
+        }
+        return bound;
+    }
+
+    // The local problem of all leaves and cells within a cost.
+    void narrow(double within) {
+        const double most = within * (1.0 + kWindowSlack);
+        keep_leaf_.resize(raw_.leaf_count());
+        keep_cell_.resize(raw_.cost.size());
+        for (int leaf = 0; leaf < raw_.leaf_count(); ++leaf) keep_leaf_[leaf] = raw_.least[leaf] <= most;
+        for (std::size_t k = 0; k < raw_.cost.size(); ++k) keep_cell_[k] = raw_.cost[k] <= most;
+        settled_.clear();
+        shrinking_(raw_, keep_leaf_, keep_cell_, local_, settled_);
+    }
+
+    // What a budget can buy, tree by tree: the score rises in steps as the budget does, and a place is worth no more than the best
+    // of the steps. Sets `highest_`, the score within the budget.
+    double staircase(double within) {
+        steps_.clear();
+        const int columns = static_cast<int>(local_.columns.size());
+        for (int c = 0; c < columns; ++c) {
+            const Column &column = local_.columns[c];
+            for (int k = column.first; k < column.first + column.cells; ++k)
+                if (local_.cost[k] < kInfinity) steps_.push_back({local_.cost[k], local_.unary[k], c});
+        }
+        for (int t = 0; t < local_.tree_count(); ++t)
+            for (int leaf = local_.trees[t]; leaf < local_.trees[t + 1]; ++leaf)
+                steps_.push_back({local_.least[leaf], local_.value[leaf], columns + t});
+        std::sort(steps_.begin(), steps_.end(), [](const Step &a, const Step &b) { return a.cost < b.cost; });
+        reached_.assign(columns + local_.tree_count(), -kInfinity);
+        int missing = static_cast<int>(reached_.size());
+        double score = local_.offset, bound = best_->profit;
+        highest_ = -kInfinity;
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            const Step &step = steps_[i];
+            if (step.cost > within * (1.0 + kWindowSlack)) break;
+            double &now = reached_[step.group];
+            if (step.score > now) {
+                missing -= now == -kInfinity;
+                score += now == -kInfinity ? step.score : step.score - now;
+                now = step.score;
+            }
+            const bool last = i + 1 == steps_.size() || steps_[i + 1].cost > step.cost;
+            if (missing > 0 || !last) continue;
+            highest_ = score;
+            bound = std::max(bound, objective().profit(score, std::max(step.cost, local_.spent)));
+            if (objective().crossing() && score >= 0.0) break;  // no later step is cheaper
+        }
+        if (objective().crossing() && highest_ >= 0.0)
+            highest_ = kInfinity;  // not all steps were taken
+        return bound;
+    }
+
+    // Whether a better place was found.
+    bool search_locally_from_home() {
+        const double before = best_->profit;
+        home_place();
+        start_ = descent_.place;
+        if (!objective().crossing()) {
+            try_from_here(0.0);
+        } else {
+            for (double factor : {0.0, 0.5, 1.0, 4.0}) {
+                descent_.place = start_;
+                try_from_here(factor * first_mu());
+            }
+        }
+        return best_->profit > before;
+    }
+
+    void home_place() {
+        descent_.place.resize(local_.columns.size());
+        for (std::size_t c = 0; c < local_.columns.size(); ++c) {
+            const Column &column = local_.columns[c];
+            int cheapest = 0;
+            for (int k = 1; k < column.cells; ++k)
+                if (local_.cost[column.first + k] < local_.cost[column.first + cheapest]) cheapest = k;
+            descent_.place[c] = cheapest;
+        }
+    }
+
+    // Local search from the descent's place; what it finds counts once the forest itself has confirmed its score.
+    void try_from_here(double mu) {
+        if (!descent_.improve(local_, slots_, objective(), mu)) return;
+        if (objective().profit(descent_.score, descent_.cost) <= best_->profit) return;
+        cells_.assign(row_->home, row_->home + forest_.variables.size());
+        for (const Settled &each : settled_) cells_[each.variable] = each.model_cell;
+        for (std::size_t c = 0; c < local_.columns.size(); ++c)
+            cells_[local_.columns[c].variable] = local_.model_cell[local_.columns[c].first + descent_.place[c]];
+        const double score = score_of(cells_);
+        double cost = 0.0;
+        for (std::size_t v = 0; v < cells_.size(); ++v)
+            cost += cell_cost(forest_.variables[v], *row_, static_cast<int>(v), cells_[v]);
+        const double profit = objective().profit(score, cost);
+        if (profit <= best_->profit) return;
+        best_->profit = profit;
+        best_->score = score;
+        best_->cells = cells_;
+        best_->found = true;
+    }
+
+    double score_of(const std::vector<int32_t> &cells) const {
+        double score = side_->offset;
+        for (int32_t root : forest_.roots) {
+            const double *outputs = forest_.values + static_cast<std::size_t>(forest_.leaf(root, cells.data())) * forest_.outputs;
+            for (int k = 0; k < forest_.outputs; ++k) score += side_->weights[k] * outputs[k];
+        }
+        return score;
+    }
+
+    // A price of score at which it pays to cross, or the slope of the worth between what is needed and what is possible.
+    double first_mu() const {
+        if (objective().crossing()) return 2.0 * -best_->profit / std::max(std::abs(side_->now), 1e-12);
+        const double from = objective().least_score(best_->profit, local_.spent), to = std::min(highest_, side_->highest);
+        if (!(to > from) || std::isinf(from)) return 1.0;
+        return std::max((objective().worth(to) - objective().worth(from)) / (to - from), 1e-12);
+    }
+
+    // The bound at the root, in a problem that is made smaller as parts of it die.
+    double root() {
+        double bound = kInfinity;
+        for (int round = 0; round < kRootRounds; ++round) {
+            if (local_.columns.empty()) {  // one place is left
+                descent_.place.clear();
+                try_from_here(0.0);
+                return best_->profit;
+            }
+            if (round == 0 || shrunk_) messages_.begin(local_, slots_, round == 0 ? first_mu() : messages_.mu);
+            bound = std::min(bound, tighten(kRootPasses));
+            if (closed(bound) || out_of_time()) return bound;
+            descend_from_messages();
+            if (closed(bound)) return bound;
+            shrink_if_worth_it();
+            if (local_.empty) return best_->profit;
+        }
+        if (shrunk_) {
+            messages_.begin(local_, slots_, messages_.mu);
+            bound = std::min(bound, tighten(1));
+        }
+        return bound;
+    }
+
+    void descend_from_messages() {
+        messages_.decode(descent_.place);
+        try_from_here(messages_.mu);
+    }
+
+    void shrink_if_worth_it() {
+        shrunk_ = false;
+        const auto dead = [](const std::vector<uint8_t> &alive) {
+            return static_cast<double>(std::count(alive.begin(), alive.end(), 0));
+        };
+        if (dead(messages_.alive) < kWorthShrinking * static_cast<double>(messages_.alive.size()) &&
+            dead(messages_.alive_leaf) < kWorthShrinking * static_cast<double>(messages_.alive_leaf.size()))
+            return;
+        shrinking_(local_, messages_.alive_leaf, messages_.alive, other_, settled_);
+        std::swap(local_, other_);
+        shrunk_ = true;
+        if (!local_.empty) slots_.build(local_);
+    }
+
+    // Passes over the present box: the best bound on the profit of its places.
+    double tighten(int rounds) {
+        double bound = kInfinity;
+        for (int round = 0; round < rounds; ++round) {
+            double most = messages_.interval(budget(std::min(highest_, side_->highest)) * (1.0 + kWindowSlack));
+            if (none(most)) return -kInfinity;
+            if (messages_.trim(budget(most) * (1.0 + kWindowSlack)) > 0) {
+                messages_.refresh();
+                most = std::min(most, messages_.interval(budget(most) * (1.0 + kWindowSlack)));
+                if (none(most)) return -kInfinity;
+            }
+            const double from = objective().least_score(best_->profit, messages_.least_cost());
+            bound = std::min(bound, objective().worth(most) - messages_.least_cost());
+            if (most < from || closed(bound)) return std::min(bound, best_->profit);
+            double line = objective().above_line(messages_.mu, from, most).first;
+            messages_.sweep(true, best_->profit - line);
+            if (!messages_.infeasible()) messages_.sweep(false, best_->profit - line);
+            ++passes;
+            if (messages_.infeasible()) return -kInfinity;
+            bound = std::min(bound, line + messages_.bound());
+            if (closed(bound)) return bound;
+            bound = std::min(bound, move_mu(from, most));
+            if (closed(bound)) return bound;
+            line = objective().above_line(messages_.mu, from, most).first;
+            messages_.fix_leaves(best_->profit - line);
+            if (passes >= allowed_ || out_of_time()) break;
+        }
+        return bound;
+    }
+
+    // Bisect for the mu at which the bound is best with these messages, and go halfway there; the best bound on the way.
+    double move_mu(double from, double to) {
+        const double start = messages_.mu;
+        double low = start / kMuRange, high = start * kMuRange, best = kInfinity, best_mu = start, mu = start;
+        for (int step = 0; step < kMuSteps; ++step) {
+            const auto [line, at] = objective().above_line(mu, from, to);
+            const auto [value, slope] = messages_.at(mu);
+            if (line + value < best) {
+                best = line + value;
+                best_mu = mu;
+            }
+            if (slope - at > 0.0) high = mu;  // the relaxed score is higher than it need be: a lower price will do
+            else low = mu;
+            mu = std::sqrt(low * high);
+        }
+        const double halfway = std::sqrt(start * best_mu);
+        messages_.move_to(std::min(std::max(halfway, 0.5 * start), 2.0 * start));
+        return best;
+    }
+
+    struct Box {
+        double bound, mu;
+        std::vector<uint64_t> alive;
+        bool operator<(const Box &other) const { return bound < other.bound; }
+    };
+
+    // Best first: the box of the highest bound is what keeps the whole from being closed.
+    double branch(double bound) {
+        std::priority_queue<Box> boxes;
+        boxes.push(box(bound));
+        while (!boxes.empty()) {
+            if (closed(boxes.top().bound)) return best_->profit;
+            if (passes >= allowed_ || out_of_time()) return boxes.top().bound;
+            const Box top = boxes.top();
+            boxes.pop();
+            enter(top);
+            const double tighter = std::min(top.bound, tighten(kNodePasses));
+            if (closed(tighter)) continue;
+            descend_from_messages();
+            if (closed(tighter)) continue;
+            split(tighter, boxes);
+        }
+        return best_->profit;
+    }
+
+    Box box(double bound) const {
+        Box made{bound, messages_.mu, std::vector<uint64_t>((messages_.alive.size() + 63) >> 6, 0)};
+        for (std::size_t k = 0; k < messages_.alive.size(); ++k)
+            if (messages_.alive[k]) made.alive[k >> 6] |= uint64_t{1} << (k & 63);
+        return made;
+    }
+
+    void enter(const Box &from) {
+        for (std::size_t k = 0; k < messages_.alive.size(); ++k) messages_.alive[k] = from.alive[k >> 6] >> (k & 63) & 1u;
+        std::fill(messages_.alive_leaf.begin(), messages_.alive_leaf.end(), 1);
+        messages_.move_to(from.mu);
+    }
+
+    // Two boxes for one: across the cut that the best leaves of the trees dispute most; else the widest column is halved.
+    void split(double bound, std::priority_queue<Box> &boxes) {
+        choose_split();
+        if (split_column_ < 0) return;  // a single place, which local search has seen
+        const Column &column = local_.columns[split_column_];
+        const Box whole = box(bound);
+        for (int side = 0; side < 2; ++side) {
+            Box part = whole;
+            for (int k = 0; k < column.cells; ++k) {
+                const int cell = column.first + k;
+                if (in_part_[k] != side) part.alive[cell >> 6] &= ~(uint64_t{1} << (cell & 63));
+            }
+            boxes.push(std::move(part));
+        }
+    }
+
+    void choose_split() {
+        best_leaves_.clear();
+        for (int t = 0; t < local_.tree_count(); ++t) best_leaves_.push_back(messages_.best_leaf(t));
+        split_column_ = -1;
+        double most = 0.0;
+        for (std::size_t c = 0; c < local_.columns.size(); ++c) {
+            if (local_.columns[c].ordered) dispute_runs(static_cast<int>(c), most);
+            else dispute_sets(static_cast<int>(c), most);
+        }
+        if (split_column_ < 0) halve_widest();
+    }
+
+    // For every cut of an ordered column: how many of the best leaves lie wholly on either side.
+    void dispute_runs(int c, double &most) {
+        const Column &column = local_.columns[c];
+        ends_.assign(column.cells + 1, 0);
+        starts_.assign(column.cells + 1, 0);
+        for (int leaf : best_leaves_) {
+            for (int e = local_.begins[leaf]; e < local_.begins[leaf + 1]; ++e) {
+                const Entry &entry = local_.entries[e];
+                if (entry.column != c) continue;
+                ++ends_[entry.to];
+                ++starts_[entry.from];
+            }
+        }
+        for (int k = 1; k <= column.cells; ++k) ends_[k] += ends_[k - 1];
+        for (int k = column.cells - 1; k >= 0; --k) starts_[k] += starts_[k + 1];
+        bool below = false;  // whether a cell up to here is in the box
+        int above = 0;
+        for (int k = 0; k < column.cells; ++k) above += messages_.alive[column.first + k];
+        for (int k = 0; k + 1 < column.cells; ++k) {
+            below |= messages_.alive[column.first + k] != 0;
+            above -= messages_.alive[column.first + k];
+            if (!below || above == 0) continue;
+            const double dispute = disputed(ends_[k], starts_[k + 1]);
+            if (dispute <= most) continue;
+            most = dispute;
+            split_column_ = c;
+            in_part_.assign(column.cells, 0);
+            for (int i = k + 1; i < column.cells; ++i) in_part_[i] = 1;
+        }
+    }
+
+    static double disputed(int left, int right) { return std::min(left, right) + (left && right ? 1e-3 * (left + right) : 0.0); }
+
+    // Of a column of sets: the cell that most of the best leaves hold, against a leaf that does not.
+    void dispute_sets(int c, double &most) {
+        const Column &column = local_.columns[c];
+        starts_.assign(column.cells, 0);
+        int leaves = 0;
+        const auto each = [&](auto visit) {
+            for (int leaf : best_leaves_)
+                for (int e = local_.begins[leaf]; e < local_.begins[leaf + 1]; ++e)
+                    if (local_.entries[e].column == c) visit(local_.entries[e]);
+        };
+        each([&](const Entry &entry) {
+            ++leaves;
+            for (int k = 0; k < column.cells; ++k) starts_[k] += messages_.alive[column.first + k] && local_.contains(entry, k);
+        });
+        const int popular = static_cast<int>(std::max_element(starts_.begin(), starts_.end()) - starts_.begin());
+        const double dispute = disputed(starts_[popular], leaves - starts_[popular]);
+        if (dispute <= most) return;
+        const Entry *other = nullptr;  // of a leaf that lacks the popular cell, but has another one in the box
+        each([&](const Entry &entry) {
+            if (other != nullptr || local_.contains(entry, popular)) return;
+            for (int k = 0; k < column.cells; ++k)
+                if (messages_.alive[column.first + k] && local_.contains(entry, k)) other = &entry;
+        });
+        if (other == nullptr) return;
+        most = dispute;
+        split_column_ = c;
+        in_part_.assign(column.cells, 0);
+        for (int k = 0; k < column.cells; ++k) in_part_[k] = local_.contains(*other, k);
+    }
+
+    void halve_widest() {
+        int widest = 1;
+        for (std::size_t c = 0; c < local_.columns.size(); ++c) {
+            const Column &column = local_.columns[c];
+            int count = 0;
+            for (int k = 0; k < column.cells; ++k) count += messages_.alive[column.first + k];
+            if (count <= widest) continue;
+            widest = count;
+            split_column_ = static_cast<int>(c);
+        }
+        if (split_column_ < 0) return;
+        const Column &column = local_.columns[split_column_];
+        in_part_.assign(column.cells, 0);
+        int seen = 0;
+        for (int k = 0; k < column.cells; ++k) {
+            in_part_[k] = seen >= widest / 2;
+            seen += messages_.alive[column.first + k];
+        }
+    }
+
+    bool out_of_time() {
+        cut |= Clock::now() >= deadline_;
+        return cut;
+    }
+
+    struct Step {
+        double cost, score;
+        int group;
+    };
+
+    const Forest &forest_;
+    Window window_;
+    Shrinking shrinking_;
+    Leaves raw_, local_, other_;
+    Slots slots_;
+    Messages messages_;
+    Descent descent_;
+    const Row *row_ = nullptr;
+    const Side *side_ = nullptr;
+    Best *best_ = nullptr;
+    Clock::time_point deadline_;
+    int allowed_ = 0;
+    double tolerance_ = 0.0, highest_ = 0.0;
+    bool shrunk_ = false;
+    int split_column_ = -1;
+    std::vector<Settled> settled_;
+    std::vector<uint8_t> keep_leaf_, keep_cell_;
+    std::vector<Step> steps_;
+    std::vector<double> reached_;
+    std::vector<int32_t> cells_;
+    std::vector<int> start_, best_leaves_, ends_, starts_, in_part_;
+};
+
+}  // namespace tippingpoint

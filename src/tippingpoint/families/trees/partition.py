@@ -1,0 +1,274 @@
+"""From a forest on the model's columns and a domain on the user's to a forest on cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.families.trees.cells import CellForest, CellRows, Line, Options, Variable
+from tippingpoint.families.trees.columns import ModelColumns
+from tippingpoint.families.trees.forest import LEAF, Forest, Int32Array
+from tippingpoint.space.domain import Domain, Menu
+
+
+class NotDividedError(Exception):
+    """A feature moves in a way that cannot be taken back to cells; the reason is a clause."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A forest on cells, and the samples in them.
+
+    Attributes
+    ----------
+    forest, rows
+        On the cells of a domain.
+    base
+        `(K,)` what the outputs are before any tree.
+    unused
+        Features that may move and that no tree looks at.
+    """
+
+    forest: CellForest
+    rows: CellRows
+    base: FloatArray
+    unused: tuple[str, ...]
+
+
+def partition(forest: Forest, columns: ModelColumns, domain: Domain, x: FloatArray) -> Partition:
+    """The forest on the cells of a domain, for samples `x`."""
+    return _Dividing(forest, columns, domain, x).partition()
+
+
+@dataclass
+class _Divided:
+    """A variable, its nodes, and where samples are along it."""
+
+    variable: Variable
+    nodes: IntArray
+    left: BoolArray | None  # (nodes, cells) of sets
+    cut: Int32Array
+    missing_left: BoolArray
+    swapped: BoolArray
+    x: FloatArray
+    low: FloatArray
+    high: FloatArray
+    home: Int32Array
+    option: Int32Array
+
+
+class _Dividing:
+    def __init__(self, forest: Forest, columns: ModelColumns, domain: Domain, x: FloatArray) -> None:
+        self.forest = forest
+        self.columns = columns
+        self.domain = domain
+        self.x = x
+        self.seen = columns.values(x)
+        self.nodes_of = {int(m): np.flatnonzero(forest.feature == m) for m in forest.columns}
+
+    def partition(self) -> Partition:
+        forest = self.forest
+        divided = list(self._variables())
+        count = len(forest.feature)
+        variable, cut = np.full(count, LEAF, dtype=np.int32), forest.leaf.astype(np.int32)
+        missing_left, swapped = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+        for v, each in enumerate(divided):
+            variable[each.nodes], cut[each.nodes] = v, each.cut
+            missing_left[each.nodes], swapped[each.nodes] = each.missing_left, each.swapped
+        cells = CellForest(
+            tuple(each.variable for each in divided),
+            variable,
+            cut,
+            missing_left,
+            np.where(swapped, forest.right, forest.left).astype(np.int32),
+            np.where(swapped, forest.left, forest.right).astype(np.int32),
+            forest.roots.astype(np.int32),
+            forest.values,
+            tuple(np.zeros((0, 0), dtype=bool) if each.left is None else each.left for each in divided),
+        )
+        rows = CellRows(*(_beside(divided, name, len(self.x)) for name in ("x", "low", "high", "home", "option")))
+        used = {each.variable.name for each in divided}
+        return Partition(cells, rows, forest.base, tuple(name for name in self.domain.features if name not in used))
+
+    def _variables(self) -> Iterator[_Divided]:
+        """Lines and menus that may move, then the columns of the model that stay."""
+        moving: set[int] = set()
+        for menu in self.domain.menus:
+            of_menu = self._made_of(menu.columns)
+            moving |= set(of_menu)
+            if of_menu:
+                yield self._menu(menu, of_menu)
+        for j in self.domain.free:
+            of_line = self._made_of(np.array([j], dtype=np.intp))
+            moving |= set(of_line)
+            if of_line:
+                yield self._line(int(j), of_line)
+        for m in self.nodes_of:
+            if m not in moving:
+                yield self._still(m)
+
+    def _made_of(self, raw: IntArray) -> list[int]:
+        """The columns that the trees look at which are made of these columns of the user's."""
+        return [m for m in self.nodes_of if self.columns.source[m] in raw]
+
+    def _line(self, j: int, of_line: list[int]) -> _Divided:
+        """A number that moves freely, cut wherever a column made of it passes a threshold."""
+        name = self.domain.names[j]
+        nodes, cuts, swapped = [], [], []
+        for m in of_line:
+            own = self.nodes_of[m]
+            if self.columns.rises[m] == 0 or (self.forest.members[own] != LEAF).any():
+                raise NotDividedError(f"what the model makes of {name!r} does not rise with it, so it cannot move as a number")
+            thresholds, which = np.unique(self.forest.threshold[own], return_inverse=True)
+            nodes.append(own)
+            cuts.append(self.columns.cuts(m, thresholds)[which])
+            swapped.append(np.full(len(own), self.columns.rises[m] < 0))
+        every, at, flipped = np.concatenate(nodes), np.concatenate(cuts), np.concatenate(swapped)
+        domain, columns = self.domain, np.array([j], dtype=np.intp)
+        line = Line(
+            name,
+            j,
+            np.unique(at[np.isfinite(at)]),
+            float(domain.price[j]),
+            float(domain.step[j]),
+            float(domain.missing.get(j, math.inf)),
+        )
+        # All numbers lie above a cut at minus infinity, and none above one at infinity.
+        cut = np.where(np.isfinite(at), np.searchsorted(line.cuts, at), np.where(at < 0.0, -1, len(line.cuts)))
+        low, high = (bound[:, 0] for bound in domain.bounds(self.x, columns))
+        return _Divided(
+            line,
+            every,
+            None,
+            cut.astype(np.int32),
+            self._gone_left(every, j) ^ flipped,
+            flipped,
+            self.x[:, j],
+            low,
+            high,
+            line.home(self.x[:, j]),
+            np.zeros(len(self.x), dtype=np.int32),
+        )
+
+    def _gone_left(self, nodes: IntArray, j: int) -> BoolArray:
+        """Whether nodes send a row left whose value of this column is missing."""
+        if not (np.isnan(self.x[:, j]).any() or j in self.domain.missing):
+            return np.zeros(len(nodes), dtype=bool)
+        gone = self.x[:1].copy()
+        gone[:, j] = np.nan
+        seen = self.columns.values(gone)[0]
+        return np.array([bool(self.forest.goes_left(int(i), seen[self.forest.feature[i : i + 1]])[0]) for i in nodes])
+
+    def _menu(self, menu: Menu, of_menu: list[int]) -> _Divided:
+        """A menu, its options tried out one by one."""
+        trial = np.repeat(self.x[:1], len(menu.values), axis=0)
+        trial[:, menu.columns] = menu.values
+        seen = self.columns.values(trial)
+        nodes = np.concatenate([self.nodes_of[m] for m in of_menu])
+        left = np.concatenate([_sent_left(self.forest, self.nodes_of[m], seen[:, m]) for m in of_menu])
+        option = menu.options(self.x)
+        options, sides = _grouped(menu, left)
+        cut, missing_left = np.arange(len(nodes), dtype=np.int32), np.zeros(len(nodes), dtype=bool)
+        if options.ordered:
+            cut, missing_left = sides[:, :-1].sum(axis=1).astype(np.int32) - 1, sides[:, -1]
+        nothing = np.zeros(len(self.x))
+        return _Divided(
+            options,
+            nodes,
+            None if options.ordered else sides,
+            cut,
+            missing_left,
+            np.zeros(len(nodes), dtype=bool),
+            nothing,
+            nothing,
+            nothing,
+            options.cell[option],
+            option.astype(np.int32),
+        )
+
+    def _still(self, m: int) -> _Divided:
+        """A column of the model that stays: samples never leave their cells."""
+        nodes, seen = self.nodes_of[m], self.seen[:, m]
+        name, nothing = f"column {m}", np.zeros(len(self.x))
+        as_they_are = np.zeros(len(nodes), dtype=bool)
+        if (self.forest.members[nodes] == LEAF).all():
+            line = Line(name, -1, np.unique(self.forest.threshold[nodes]))
+            cut = np.searchsorted(line.cuts, self.forest.threshold[nodes]).astype(np.int32)
+            missing_left, still = self.forest.missing_left[nodes], np.zeros(len(self.x), dtype=np.int32)
+            return _Divided(line, nodes, None, cut, missing_left, as_they_are, seen, seen, seen, line.home(seen), still)
+        held, option = np.unique(seen, return_inverse=True)
+        apart = np.where(np.eye(len(held), dtype=bool), 0.0, math.inf)
+        menu = Menu(name, "fixed", np.zeros(0, np.intp), held[:, None], apart, None)
+        options, sides = _grouped(menu, _sent_left(self.forest, nodes, held))
+        cut, home = np.arange(len(nodes), dtype=np.int32), options.cell[option]
+        return _Divided(
+            options, nodes, sides, cut, as_they_are, as_they_are, nothing, nothing, nothing, home, option.astype(np.int32)
+        )
+
+
+def _beside(divided: list[_Divided], name: str, rows: int) -> np.ndarray:
+    """One column a variable."""
+    if not divided:
+        return np.zeros((rows, 0), dtype=np.int32 if name in ("home", "option") else float)
+    return np.ascontiguousarray(np.column_stack([getattr(each, name) for each in divided]))
+
+
+def _sent_left(forest: Forest, nodes: IntArray, values: FloatArray) -> BoolArray:
+    """`(nodes, values)` whether nodes of one column send values left."""
+    left = values[None, :] <= forest.threshold[nodes, None]
+    for i in np.flatnonzero(forest.members[nodes] != LEAF):
+        left[i] = np.isin(values, forest.sets[forest.members[nodes[i]]])
+    return np.where(np.isnan(values)[None, :], forest.missing_left[nodes, None], left)
+
+
+def _cells_of(left: BoolArray, order: IntArray) -> tuple[Int32Array, BoolArray]:
+    """The cell of every option, those that all nodes treat alike together; `(nodes, cells)` where they are sent."""
+    _, first, cell = np.unique(np.packbits(left, axis=0).T, axis=0, return_index=True, return_inverse=True)
+    # Cells in the order of the options that are first in them.
+    rank = np.argsort(np.array([order[cell == c].min() for c in range(len(first))]), kind="stable")
+    place = np.empty(len(rank), dtype=np.int32)
+    place[rank] = np.arange(len(rank))
+    return place[cell], left[:, first[rank]]
+
+
+def _grouped(menu: Menu, left: BoolArray) -> tuple[Options, BoolArray]:
+    """A menu in cells, in order where there is one that all nodes and costs follow."""
+    missing = menu.gap
+    axis = None if menu.axis is None else np.where(missing, np.inf, menu.axis)
+    if axis is not None:
+        place = np.argsort(np.argsort(axis, kind="stable"), kind="stable")
+        cell, sides = _cells_of(left[:, ~missing], place[~missing])
+        if not (sides[:, 1:] & ~sides[:, :-1]).any():  # every node sends the cells up to a cut left
+            every = np.full(len(missing), sides.shape[1], dtype=np.int32)
+            every[~missing] = cell
+            gone = left[:, missing] if missing.any() else np.zeros((len(left), 1), dtype=bool)
+            options = _options(menu, every, sides.shape[1] + 1, ordered=True)
+            if _one_valley(options):
+                return options, np.column_stack([sides, gone])
+    cell, sides = _cells_of(left, np.arange(left.shape[1]))
+    return _options(menu, cell, sides.shape[1], ordered=False), sides
+
+
+def _options(menu: Menu, cell: Int32Array, cells: int, *, ordered: bool) -> Options:
+    cost = np.full((len(cell), cells), math.inf)
+    cheapest = np.zeros((len(cell), cells), dtype=np.int32)
+    for k in range(len(cell)):  # options from the last on, so that of equal ones the first stays
+        o = len(cell) - 1 - k
+        better = menu.cost[:, o] <= cost[:, cell[o]]
+        cost[better, cell[o]] = menu.cost[better, o]
+        cheapest[better, cell[o]] = o
+    return Options(menu.name, menu.columns, menu.values, ordered, cells, cell, cost, cheapest)
+
+
+def _one_valley(options: Options) -> bool:
+    """Whether costs grow on both sides of every option's own cell, but for cells that it may not enter."""
+    for o, own in enumerate(options.cell):
+        cost = options.cost[o, : options.cells - 1]
+        up, down = cost[own:], cost[: own + 1][::-1]
+        if own < options.cells - 1 and any((np.diff(side[np.isfinite(side)]) < 0.0).any() for side in (up, down)):
+            return False
+    return True
