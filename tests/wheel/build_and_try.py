@@ -7,6 +7,7 @@ becomes a wheel for any machine, without compiled kernels, and is tried in the p
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,8 +29,9 @@ NOWHERE = {"CC": "/nowhere/cc", "CXX": "/nowhere/c++"}
 
 def can_compile() -> bool:
     """Whether this machine has what the kernels need: then not to get them is an error."""
-    compiler = next(filter(shutil.which, (os.environ.get("CXX", ""), "c++", "g++", "clang++", "cl")), None)
-    return compiler is not None and Path(sysconfig.get_path("include"), "Python.h").is_file()
+    named = shlex.split(os.environ.get("CXX", ""))[:1]
+    compilers = named or ["c++", "g++", "clang++", "cl"]
+    return any(map(shutil.which, compilers)) and Path(sysconfig.get_path("include"), "Python.h").is_file()
 
 
 def names(folder: Path) -> set[str]:
