@@ -3,11 +3,13 @@ PYTHON ?= python3
 CORE := .venv
 DEV := .venv-dev
 LOWEST := .venv-lowest
+KERNELS := .venv-kernels
+NATIVE := CMakeLists.txt $(wildcard src/tippingpoint/families/trees/native/*)
 CORE_TESTS := api cli core data families/blackbox families/linear families/table losses preprocessing push query results space
 EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint test-wheel test-lowest coverage trial bench clean
+.PHONY: demo test lint kernels test-wheel test-lowest coverage trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
@@ -29,7 +31,13 @@ lint: $(DEV)/installed
 coverage: $(DEV)/installed
 	$(DEV)/bin/pytest -n auto --cov --cov-report=term-missing:skip-covered
 
-# Build sdist and wheel, install the wheel into a fresh environment outside the repository, and try it there.
+# Compile the kernels among the sources, for every environment that runs these, and fail where that fails. After the first time
+# only what changed is compiled.
+kernels: $(KERNELS)/installed
+	TIPPINGPOINT_KERNELS=1 $(KERNELS)/bin/python -c \
+		'from scikit_build_core.build import build_editable; build_editable("build", {"build-dir": "build/kernels"})'
+
+# Build sdist and wheel, install the wheel into a fresh environment outside the repository, and try it there; then without a compiler.
 test-wheel: $(DEV)/installed
 	$(DEV)/bin/python tests/wheel/build_and_try.py
 
@@ -48,20 +56,25 @@ bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/features.py
 	$(DEV)/bin/python benchmarks/blackbox.py
 
-$(CORE)/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(CORE)
-	$(CORE)/bin/python $(PIP) -c constraints.txt -e .
+# Environments, and with them the compiled kernels wherever they can be compiled.
+$(CORE)/installed: WANTED := -c constraints.txt -e .
+$(DEV)/installed: WANTED := -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
+$(LOWEST)/installed: WANTED := -c constraints-lowest.txt -e . hypothesis pytest pytest-randomly pytest-xdist cvxpy clarabel
+$(CORE)/installed $(DEV)/installed: constraints.txt
+$(LOWEST)/installed: constraints-lowest.txt
+$(CORE)/installed $(DEV)/installed $(LOWEST)/installed: pyproject.toml $(NATIVE)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python $(PIP) $(WANTED)
+	@$(@D)/bin/python -c 'import sys; from tippingpoint.families.trees.kernels import kernels; sys.exit(not kernels())' \
+		|| echo 'Without compiled kernels: tree ensembles take longer. `make kernels` says why they were not compiled.'
 	@touch $@
 
-$(DEV)/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(DEV)
-	$(DEV)/bin/python $(PIP) -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
-	@touch $@
-
-$(LOWEST)/installed: pyproject.toml constraints-lowest.txt
-	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python $(PIP) -c constraints-lowest.txt -e . hypothesis pytest pytest-randomly pytest-xdist cvxpy clarabel
+$(KERNELS)/installed: constraints.txt
+	$(PYTHON) -m venv $(KERNELS)
+	$(KERNELS)/bin/python $(PIP) -c constraints.txt scikit-build-core nanobind \
+		$(foreach tool,cmake ninja,$(if $(shell command -v $(tool)),,$(tool)))
 	@touch $@
 
 clean:
-	rm -rf $(CORE) $(DEV) $(LOWEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf $(CORE) $(DEV) $(LOWEST) $(KERNELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -f src/tippingpoint/families/trees/_kernels.*.so

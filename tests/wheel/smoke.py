@@ -1,4 +1,7 @@
-"""The installed package as a stranger has it: core dependencies only, no repository. Run by `build_and_try.py`."""
+"""The installed package as a stranger has it: core dependencies only, no repository. Run by `build_and_try.py`.
+
+`python smoke.py with` expects compiled kernels, `without` none.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import tippingpoint as tp
+from tippingpoint.families.trees.kernels import kernels
 
 DEMO = "Stability"
 EXTRAS = ("torch", "polars", "pyarrow", "matplotlib", "mlflow", "skops", "onnxruntime", "xgboost", "lightgbm", "pytest")
@@ -28,6 +32,10 @@ def check_where_it_is_from() -> None:
     assert home.is_relative_to(sys.prefix), f"imported from {home}, not from the wheel"
     there = [name for name in EXTRAS if find_spec(name)]
     assert not there, f"the environment is to hold core dependencies only, and holds {there}"
+
+
+def check_kernels() -> None:
+    assert (kernels() is not None) == (sys.argv[1] == "with"), f"expected {sys.argv[1]} compiled kernels, found {kernels()}"
 
 
 def check_public_names() -> None:
@@ -68,6 +76,7 @@ def check_the_command() -> None:
 def main() -> None:
     for check in (
         check_where_it_is_from,
+        check_kernels,
         check_public_names,
         check_version,
         check_data_of_the_package,

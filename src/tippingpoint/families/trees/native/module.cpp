@@ -11,6 +11,8 @@ using namespace nb::literals;
 
 namespace tippingpoint {
 
+constexpr int kVersion = 1;  // of these calls; `VERSION` in kernels.py
+
 template <typename T> using In = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
 template <typename T> using Out = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
@@ -116,6 +118,7 @@ class Ensemble {
 
 NB_MODULE(_kernels, module) {
     using tippingpoint::Ensemble;
+    module.def("version", [] { return tippingpoint::kVersion; });
     nb::class_<Ensemble>(module, "Ensemble")
         .def(nb::init<tippingpoint::In<uint8_t>, tippingpoint::In<int32_t>, tippingpoint::In<double>, tippingpoint::In<int64_t>,
                       tippingpoint::In<double>, tippingpoint::In<double>, tippingpoint::In<double>, tippingpoint::In<double>,

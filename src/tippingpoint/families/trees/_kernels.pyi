@@ -1,0 +1,3 @@
+# What native/module.cpp compiles to, for type checkers; kernels.py says whether it is there.
+
+def version() -> int: ...

@@ -1,0 +1,23 @@
+"""The compiled kernels of tree ensembles (`native/`), where there are any: what they do is done without them too, slower."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+
+VERSION = 1
+"""Which calls Python makes; `kVersion` in `native/module.cpp` is which ones a build answers."""
+
+SWITCH = "TIPPINGPOINT_KERNELS"
+"""The environment variable that turns them off, by `0`."""
+
+
+def kernels() -> ModuleType | None:
+    """The module `_kernels`, typed in `_kernels.pyi`; None where it is not compiled, of another version, or turned off."""
+    if os.environ.get(SWITCH) == "0":
+        return None
+    try:
+        from tippingpoint.families.trees import _kernels
+    except ImportError:
+        return None
+    return _kernels if _kernels.version() == VERSION else None
