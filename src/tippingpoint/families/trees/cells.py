@@ -1,9 +1,9 @@
 """A forest on cells: all that its trees can tell apart of a row, and what it costs a row to enter each cell.
 
 A *variable* is what changes by itself: a number that moves freely (a *line*, divided into cells by the thresholds of the
-trees), or a menu of options (in cells of those that no tree tells apart). Columns that stay are variables too, which never leave
-their cell. Where cells are *ordered* a node sends all up to a cut to the left, and the last cell stands for what is missing; of
-others it sends any set.
+trees), or a menu of options (in cells of those that no tree tells apart). Columns that stay are variables too, which never
+leave their cell. Where cells are *ordered* a node sends all up to a cut to the left, and the last cell stands for what is
+missing; of others it sends any set.
 
 Everything that a space allows is in the costs: bounds, directions, steps, prices and tables. The search knows cells only.
 """

@@ -18,40 +18,33 @@ struct Loss {
         kSquare = 3,    // the square of s + numbers[0], where that is positive
         kHuber = 4,     // s^2/2 up to numbers[0], straight beyond, 0 below zero
         kOdds = 5,      // of s, a probability of being wrong: -log(1 - s), both kept numbers[0] away from 0
-        kTable = 6,     // given at points: scores in order, then as many values; between them no larger than the straight line
-        kSteps = 7,     // the same, between them no larger than the value at the next
+        kTable = 6,     // convex, given at points: scores that rise, then as many values
+        kLinked = 7,    // a loss of a function of s: the link, a number a, the kind of the inner loss, and its numbers
+    };
+    enum Link : int {
+        kExpUp = 0,         // e^s - a
+        kExpDown = 1,       // a - e^-s
+        kLogisticUp = 2,    // the same of 1/(1 + e^-s)
+        kLogisticDown = 3,
+        kLogit = 4,         // the log-odds of s, a probability, kept a away from 0 and 1
     };
 
     Kind kind = kStep;
     std::vector<double> numbers;
+    Link link = kExpUp;           // of a linked loss ...
+    double number = 0.0;          // ... and its number
+    Kind inner_kind = kStep;
 
-    double operator()(double s) const {
-        switch (kind) {
-            case kStep: return s >= 0.0 ? 1.0 : 0.0;
-            case kPieces: {
-                const std::size_t pieces = numbers.size() / 2;
-                double best = -kInfinity;
-                for (std::size_t k = 0; k < pieces; ++k) best = std::max(best, numbers[k] * s + numbers[pieces + k]);
-                return best;
-            }
-            case kLogistic: return s > 0.0 ? s + std::log1p(std::exp(-s)) : std::log1p(std::exp(s));
-            case kSquare: {
-                const double root = std::max(s + numbers[0], 0.0);
-                return root * root;
-            }
-            case kHuber: {
-                const double inside = std::min(std::max(s, 0.0), numbers[0]);
-                return inside * (std::max(s, 0.0) - 0.5 * inside);
-            }
-            case kOdds: {
-                const double wrong = std::min(std::max(s, numbers[0]), 1.0), right = std::min(std::max(1.0 - s, numbers[0]), 1.0);
-                return std::log1p(wrong / right);
-            }
-            case kTable: return tabled(s);
-            case kSteps: return tabled(s);
-        }
-        return 0.0;
+    static Loss of(Kind kind, const std::vector<double> &numbers) {
+        if (kind != kLinked) return {kind, numbers};
+        Loss made{kind, {numbers.begin() + 3, numbers.end()}};
+        made.link = static_cast<Link>(static_cast<int>(numbers[0]));
+        made.number = numbers[1];
+        made.inner_kind = static_cast<Kind>(static_cast<int>(numbers[2]));
+        return made;
     }
+
+    double operator()(double s) const { return kind == kLinked ? value(inner_kind, linked(s)) : value(kind, s); }
 
     // The largest score whose loss is no larger than a value: every larger loss is beyond it.
     double last_score(double value) const {
@@ -73,19 +66,57 @@ struct Loss {
                 return value <= 0.5 * numbers[0] * numbers[0] ? std::sqrt(2.0 * value) : value / numbers[0] + 0.5 * numbers[0];
             case kOdds: return value < (*this)(0.0) ? -kInfinity : value >= (*this)(1.0) ? kInfinity : -std::expm1(-value);
             case kTable: return last_tabled(value);
-            case kSteps: return last_tabled(value);
+            case kLinked: return last_linked(value);
         }
         return -kInfinity;
     }
 
     // The largest of price * loss(s) - mu * s between two scores, or an upper bound of it, and the score it belongs to.
     std::pair<double, double> above_line(double price, double mu, double from, double to) const {
-        if (kind == kSteps) return above_line_by_steps(price, mu, from, to);
+        if (kind == kLinked) return above_line_in_steps(price, mu, from, to);
         const double at_from = price * (*this)(from) - mu * from, at_to = price * (*this)(to) - mu * to;
         return at_from >= at_to ? std::make_pair(at_from, from) : std::make_pair(at_to, to);  // convex: at one of the ends
     }
 
   private:
+    double value(Kind of, double s) const {
+        switch (of) {
+            case kStep: return s >= 0.0 ? 1.0 : 0.0;
+            case kPieces: {
+                const std::size_t pieces = numbers.size() / 2;
+                double best = -kInfinity;
+                for (std::size_t k = 0; k < pieces; ++k) best = std::max(best, numbers[k] * s + numbers[pieces + k]);
+                return best;
+            }
+            case kLogistic: return s > 0.0 ? s + std::log1p(std::exp(-s)) : std::log1p(std::exp(s));
+            case kSquare: {
+                const double root = std::max(s + numbers[0], 0.0);
+                return root * root;
+            }
+            case kHuber: {
+                const double inside = std::min(std::max(s, 0.0), numbers[0]);
+                return inside * (std::max(s, 0.0) - 0.5 * inside);
+            }
+            case kOdds: return std::log1p(kept_away(s, numbers[0]) / kept_away(1.0 - s, numbers[0]));
+            case kTable: return tabled(s);
+            case kLinked: break;
+        }
+        return 0.0;
+    }
+
+    static double kept_away(double probability, double least) { return std::min(std::max(probability, least), 1.0); }
+
+    double linked(double s) const {
+        switch (link) {
+            case kExpUp: return std::exp(s) - number;
+            case kExpDown: return number - std::exp(-s);
+            case kLogisticUp: return 1.0 / (1.0 + std::exp(-s)) - number;
+            case kLogisticDown: return number - 1.0 / (1.0 + std::exp(s));
+            case kLogit: return std::log(kept_away(s, number)) - std::log(kept_away(1.0 - s, number));
+        }
+        return s;
+    }
+
     std::size_t points() const { return numbers.size() / 2; }
 
     double tabled(double s) const {
@@ -101,20 +132,46 @@ struct Loss {
         const std::size_t k = std::upper_bound(value, value + points(), loss) - value;
         if (k == points()) return kInfinity;
         if (k == 0) return -kInfinity;
-        return kind == kSteps ? at[k - 1] : at[k - 1] + (at[k] - at[k - 1]) * ((loss - value[k - 1]) / (value[k] - value[k - 1]));
+        return at[k - 1] + (at[k] - at[k - 1]) * ((loss - value[k - 1]) / (value[k] - value[k - 1]));
     }
 
-    std::pair<double, double> above_line_by_steps(double price, double mu, double from, double to) const {
-        const double *at = numbers.data(), *value = at + points();
-        std::pair<double, double> best{-kInfinity, from};
-        double left = from;
-        for (std::size_t k = std::upper_bound(at, at + points(), from) - at; left <= to; ++k) {
-            best = std::max(best, {price * value[std::min(k, points() - 1)] - mu * left, left});
-            if (k >= points()) break;
-            left = at[k];
+    // By halving, from below: every score up to the one returned has a loss that is no larger.
+    double last_linked(double loss) const {
+        double low = -kFar, high = kFar;
+        if ((*this)(low) > loss) return -kInfinity;
+        if ((*this)(high) <= loss) return kInfinity;
+        for (int step = 0; step < kHalvings; ++step) {
+            const double middle = 0.5 * (low + high);
+            ((*this)(middle) <= loss ? low : high) = middle;
         }
-        return best;
+        return low;
     }
+
+    // Where a loss is not convex: it never falls, so on a stretch of scores it is no larger than at the right end. The stretch of
+    // the largest bound is halved, again and again.
+    std::pair<double, double> above_line_in_steps(double price, double mu, double from, double to) const {
+        struct Stretch {
+            double bound, left, right;
+        };
+        Stretch stretches[kStretches];
+        int count = 1;
+        from = std::max(from, -kFar);
+        stretches[0] = {price * (*this)(to) - mu * from, from, to};
+        while (true) {
+            int top = 0;
+            for (int i = 1; i < count; ++i)
+                if (stretches[i].bound > stretches[top].bound) top = i;
+            const Stretch widest = stretches[top];
+            if (count == kStretches) return {widest.bound, widest.left};
+            const double middle = 0.5 * (widest.left + widest.right);
+            stretches[top] = {price * (*this)(middle) - mu * widest.left, widest.left, middle};
+            stretches[count++] = {widest.bound + mu * (widest.left - middle), middle, widest.right};
+        }
+    }
+
+    static constexpr double kFar = 1e4;    // scores beyond which links are constant, or infinite
+    static constexpr int kHalvings = 80;   // from there to the last digit
+    static constexpr int kStretches = 48;
 };
 
 // What is maximised over places: the worth of their score, less their cost. For the 0/1 loss the worth of an error does not

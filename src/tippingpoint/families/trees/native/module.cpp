@@ -38,7 +38,7 @@ class Ensemble {
                 double seconds, int threads, Out<double> profit, Out<double> bound, Out<uint8_t> found, Out<uint8_t> cut,
                 Out<int32_t> cells, Out<int32_t> passes) const {
         std::vector<Loss> kinds;
-        for (const auto &[kind, numbers] : losses) kinds.push_back({static_cast<Loss::Kind>(kind), numbers});
+        for (const auto &[kind, numbers] : losses) kinds.push_back(Loss::of(static_cast<Loss::Kind>(kind), numbers));
         const Request request{rows.data(), rows.shape(0), {begins.data(), weights.data(), offset.data(), loss.data()}, &kinds,
                               price.data(), now.data(), known.data(), budget, deadline(seconds), threads};
         const Reply reply{profit.data(), bound.data(), found.data(), cut.data(), cells.data(), passes.data()};

@@ -1,0 +1,73 @@
+"""Who searches the cells of rows for their best places, and bounds what any place is worth: compiled kernels, or without them.
+
+The *profit* of a place is its loss at a price, above that of the row as it is, less what it costs; under the 0/1 loss, minus
+what an error costs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.families.trees.forest import Int32Array
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found, one number a row that it was asked about.
+
+    Attributes
+    ----------
+    profit
+        Of the best place found; what was known before, where none is better.
+    bound
+        That no place exceeds, but for rounding; the profit itself where that is proved to be the best.
+    found
+        Whether a better place was found than was known.
+    cells
+        `(R, V)` where it is.
+    cut
+        Whether time ended the search of the row: another time the numbers may be others, and all the same true.
+    """
+
+    profit: FloatArray
+    bound: FloatArray
+    found: BoolArray
+    cells: Int32Array
+    cut: BoolArray
+
+
+class Searcher(Protocol):
+    """Who searches."""
+
+    name: str
+    """In words: by what."""
+
+    def search(self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float) -> Found:
+        """The best places of rows.
+
+        Parameters
+        ----------
+        rows
+            Which samples.
+        price
+            Of a unit of loss, for each; of no meaning for the 0/1 loss.
+        known
+            Profits that places must exceed to be of interest: of the 0/1 loss minus the cost of a known error, or minus a
+            radius beyond which errors are of no interest.
+        budget
+            How much work a row may take, in passes of the kernels; 0 for a quick look.
+        seconds
+            After which to end, with what is known by then.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Where somebody at the keyboard ended it.
+        """
+        ...
+
+    def scores(self, cells: Int32Array) -> FloatArray:
+        """`(m, K)` outputs at rows of cells, the base among them."""
+        ...
