@@ -108,7 +108,7 @@ def _categorical(column: Any, values: Sequence[Any], *, closed: bool) -> Any:
     import pandas as pd
 
     written = {str(value): value for value in values}
-    held = {value: _meant(value, values, written) for value in plain(column.unique())}
+    held = {value: own_value(value, values, written) for value in plain(column.unique())}
     others = [value for value in dict.fromkeys(held.values()) if value not in set(values)]
     if others and closed:
         row = next(row for row, value in column.items() if held.get(value) == others[0])
@@ -117,7 +117,7 @@ def _categorical(column: Any, values: Sequence[Any], *, closed: bool) -> Any:
     return pd.Series(pd.Categorical(meant, categories=[*values, *others]), index=column.index)
 
 
-def _meant(value: Any, values: Sequence[Any], written: Mapping[str, Any]) -> Any:
+def own_value(value: Any, values: Sequence[Any], written: Mapping[str, Any]) -> Any:
     """A value of the data as the model's own: a file has the number 3 where the model knows the text '3', or 3.0."""
     if value in values:
         return value
