@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from tippingpoint.preprocessing.categories import as_trained, booster_names, native_categories
@@ -44,6 +45,16 @@ class BoosterRows:
         if self.names is None:
             return library.DMatrix(frame.to_numpy(dtype=float), feature_types=types, enable_categorical=True)
         return library.DMatrix(frame, enable_categorical=True)
+
+
+def booster_rows(booster: Any) -> Callable[[Rows], BoosterRows]:
+    """How a booster takes rows, by their columns."""
+
+    @cache
+    def taken(columns: tuple[str, ...]) -> BoosterRows:
+        return BoosterRows(booster, columns)
+
+    return lambda rows: taken(tuple(map(str, getattr(rows, "columns", ()))))
 
 
 def _as_pandas(rows: Rows) -> Any:
