@@ -89,7 +89,7 @@ def moved_rows(
         chosen = draw.choice(columns, size=MOVED_ROWS)
         for j in columns:
             rows = np.flatnonzero(chosen == j)
-            moved[rows, j] = draw.choice(places[int(j)], size=len(rows))
+            moved[rows, j] = np.resize(draw.permutation(places[int(j)]), len(rows))  # all of them, if there are enough rows
     return like, moved
 
 
