@@ -37,6 +37,11 @@ def test_classifiers_of_two_classes(policy: str, nan_mode: str, loss: str) -> No
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+def test_gaps_that_training_did_not_see(policy: str) -> None:
+    furthest(classifier(grow_policy=policy).fit(TABLE.whole, TABLE.two), TABLE.x)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(("loss", "returns"), [("MultiClass", "score"), ("MultiClassOneVsAll", "order")])
 def test_classifiers_of_three(policy: str, loss: str, returns: str) -> None:
     labels = np.array(["low", "mid", "high"])[TABLE.three]

@@ -94,6 +94,14 @@ def test_numbers_next_to_zero_are_zero() -> None:
         assert apart == 0.0
 
 
+def test_gaps_that_training_did_not_see_are_zero_or_no_category() -> None:
+    furthest(classifier().fit(TABLE.whole, TABLE.two), TABLE.x)
+    _, x, labels = shaded()
+    seen = np.nan_to_num(x)
+    model = classifier(min_data_per_group=1, cat_smooth=1.0).fit(shaded_frame(np.arange(len(x)), seen), labels)
+    assert furthest(model, x, shaded_frame)[0].forest.sets
+
+
 def test_a_split_of_what_is_missing_from_all_the_rest() -> None:
     x = np.where(np.random.default_rng(0).random((300, 1)) < 0.4, np.nan, np.random.default_rng(1).normal(size=(300, 1)))
     reading, _ = furthest(classifier(n_estimators=1, num_leaves=2).fit(x, np.isnan(x[:, 0]).astype(int)), x)

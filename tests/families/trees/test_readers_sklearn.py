@@ -113,6 +113,10 @@ def test_what_is_missing_goes_where_the_library_sends_it(model: Any) -> None:
     assert np.isinf(reading.forest.threshold[reading.forest.roots[0]])
 
 
+def test_gaps_that_training_did_not_see() -> None:
+    furthest(HistGradientBoostingClassifier(max_iter=6, max_leaf_nodes=6).fit(TABLE.whole, TABLE.two), TABLE.x)
+
+
 def test_numbers_of_all_sizes() -> None:
     rng = np.random.default_rng(5)
     step = float(np.spacing(np.float32(1e8)))

@@ -121,6 +121,16 @@ def test_numbers_of_all_sizes() -> None:
     furthest(classifier(max_depth=4).fit(x, y), x)
 
 
+def test_gaps_that_training_did_not_see() -> None:
+    furthest(classifier().fit(TABLE.whole, TABLE.two), TABLE.x)
+
+
+def test_categories_of_splits_that_were_pruned() -> None:
+    frame, x, labels = shaded()
+    model = classifier(enable_categorical=True, max_cat_to_onehot=1, max_depth=6, gamma=3.0, tree_method="hist")
+    furthest(model.fit(frame, labels), x, shaded_frame)
+
+
 def test_an_estimator_stops_at_the_best_round_and_its_booster_does_not() -> None:
     model = classifier(n_estimators=60, learning_rate=0.9, early_stopping_rounds=3, max_depth=5)
     model.fit(TABLE.x[:150], TABLE.two[:150], eval_set=[(TABLE.x[150:], TABLE.two[150:])], verbose=False)

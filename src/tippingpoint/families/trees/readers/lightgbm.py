@@ -44,9 +44,6 @@ that they make no distribution, and only their order is known."""
 NEXT_TO_ZERO = float(np.float32(1e-35))
 """Numbers up to here, on either side, are read as zero."""
 
-BEYOND = 1e300
-"""What stands for infinity among thresholds: all numbers go left, apart from what is missing."""
-
 CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT = 1, 2, 2
 """Bits of a decision: a set of categories; where what is missing goes; from which bit on they say what is missing."""
 
@@ -187,8 +184,7 @@ def _edges(threshold: FloatArray) -> FloatArray:
     """The largest number that goes left: what is next to zero goes where zero does."""
     below = (threshold >= -NEXT_TO_ZERO) & (threshold < 0.0)
     beside = (threshold >= 0.0) & (threshold <= NEXT_TO_ZERO)
-    edges = np.where(below, np.nextafter(-NEXT_TO_ZERO, -np.inf), np.where(beside, NEXT_TO_ZERO, threshold))
-    return np.where(edges >= BEYOND, np.inf, edges)
+    return np.where(below, np.nextafter(-NEXT_TO_ZERO, -np.inf), np.where(beside, NEXT_TO_ZERO, threshold))
 
 
 def _sets(trees: Sequence[Mapping[str, str]], listed: BoolArray, threshold: FloatArray) -> tuple[IntArray, list[IntArray]]:

@@ -192,13 +192,10 @@ def _sets(trees: Sequence[Mapping[str, Any]], starts: IntArray) -> tuple[IntArra
     members = np.full(starts[-1], LEAF, dtype=np.intp)
     sets: list[list[int]] = []
     for start, tree in zip(starts, trees, strict=False):
-        nodes = tree.get("categories_nodes", ())
-        for node, begin, size in (
-            zip(nodes, tree["categories_segments"], tree["categories_sizes"], strict=True) if nodes else ()
-        ):
-            if tree["left_children"][node] >= 0:  # a split that was pruned to a leaf may have left its categories behind
-                members[start + node] = len(sets)
-                sets.append(tree["categories"][begin : begin + size])
+        segments = (tree.get(f"categories_{name}", ()) for name in ("nodes", "segments", "sizes"))
+        for node, begin, size in zip(*segments, strict=True):
+            members[start + node] = len(sets)
+            sets.append(tree["categories"][begin : begin + size])
     return members, sets
 
 
