@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 
 import tippingpoint as tp
 from ensembles import SHADES, TABLE, furthest, reading_of, reason_of, shaded, shaded_frame
+from tippingpoint.families.trees import readers
 from tippingpoint.families.trees.readers.rounding import UNIT32
 
 SMALL: dict[str, Any] = {"n_estimators": 7, "max_depth": 3, "n_jobs": 1}
@@ -25,11 +26,6 @@ def classifier(**settings: Any) -> Any:
 
 def regressor(**settings: Any) -> Any:
     return xgb.XGBRegressor(**{**SMALL, **settings})
-
-
-def stored(model: Any) -> Any:
-    booster = model.get_booster() if hasattr(model, "get_booster") else model
-    return json.loads(bytes(booster.save_raw("json")))["learner"]
 
 
 def trained(objective: str, label: Any = TABLE.two, rounds: int = 6, **settings: Any) -> xgb.Booster:
@@ -106,10 +102,24 @@ def test_forests() -> None:
 
 
 def test_a_base_at_the_ends_is_kept_from_them() -> None:
-    model = classifier(base_score=1e-9).fit(TABLE.x, TABLE.two)
-    listed = str(stored(model)["learner_model_param"]["base_score"]).startswith("[")
-    reading, _ = furthest(model, TABLE.x)
-    assert reading.forest.base == pytest.approx(logit(1e-6 if listed else 1e-9), rel=1e-6)
+    reading, _ = furthest(classifier(base_score=1e-9).fit(TABLE.x, TABLE.two), TABLE.x)
+    kept = tuple(map(int, xgb.__version__.split(".")[:2])) >= (3, 2)
+    assert reading.forest.base == pytest.approx(logit(1e-6 if kept else 1e-9), rel=1e-6)
+
+
+def test_weights_that_are_stored_among_the_trees() -> None:
+    """As 3.4 stores those of dart, and of the first trees only."""
+    booster = classifier(booster="dart", rate_drop=0.5, n_estimators=9).fit(TABLE.x, TABLE.two).get_booster()
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    dart = learner["gradient_booster"]
+    weights = dart.get("weight_drop") or dart["model"]["weight_drop"]
+    assert min(weights) < 1.0
+    trees = dart.get("gbtree", dart)
+    first = {**learner, "gradient_booster": {**trees, "model": {**trees["model"], "weight_drop": weights[:5]}}}
+    every = {**learner, "gradient_booster": {**dart, "gbtree": trees, "weight_drop": [*weights[:5], 1.0, 1.0, 1.0, 1.0]}}
+    found = [readers.xgboost._forest(each, None, np.zeros(1)) for each in (first, every)]
+    np.testing.assert_array_equal(found[0][0].values, found[1][0].values)
+    assert found[0][1] == found[1][1]
 
 
 def test_numbers_of_all_sizes() -> None:

@@ -47,8 +47,8 @@ HINGE = "binary:hinge"
 SEVERAL = ("multi:softprob", "multi:softmax")
 """Objectives of several classes, whose scores are the sums of their own trees."""
 
-NEAREST_ODDS = 1e-6
-"""How near to 0 and to 1 XGBoost 3.1 and later lets a base be of which it takes the log-odds; before, all were taken."""
+CLOSEST, CLOSEST_SINCE = 1e-6, [3, 2]
+"""How close to 0 and to 1 XGBoost lets a base be of which it takes the log-odds, and since which version."""
 
 BASE_UNITS = 4.0
 """Units of float32 by which logarithms of two libraries may differ: two in the last place."""
@@ -60,7 +60,8 @@ DART_UNITS = 3.0
 def read(model: Any, labels: Sequence[Any] | None = None) -> TreeReading | Unread:
     """A fitted estimator or a Booster; `labels` are those of its classes, where it has numbers only."""
     booster = model.get_booster() if is_of(model, "xgboost", "XGBModel") else model
-    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    document = json.loads(bytes(booster.save_raw("json")))
+    learner = document["learner"]
     flaw = _flaw(model, learner)
     if flaw is not None:
         return Unread(flaw)
@@ -69,7 +70,7 @@ def read(model: Any, labels: Sequence[Any] | None = None) -> TreeReading | Unrea
     if isinstance(meaning, Unread):
         return meaning
     returns, link = meaning
-    forest, rounding = _forest(learner, _rounds(model))
+    forest, rounding = _forest(learner, _rounds(model), _base(learner, groups, document["version"]))
     names = tuple(booster.feature_names) if booster.feature_names else None
     places = names or tuple(map(str, range(forest.width)))
     known = native_categories(booster, places)
@@ -129,6 +130,12 @@ def _grown(booster: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
+def _dropped(booster: Mapping[str, Any]) -> Sequence[float]:
+    """Weights of the first trees, of dart: beside the trees, or since 3.4 among them; those of the others are one."""
+    found: Sequence[float] = booster.get("weight_drop") or _grown(booster).get("weight_drop", ())
+    return found
+
+
 def _groups(learner: Mapping[str, Any]) -> int:
     return max(1, int(learner["learner_model_param"]["num_class"]))
 
@@ -141,13 +148,15 @@ def _rounds(model: Any) -> int | None:
         return None
 
 
-def _forest(learner: Mapping[str, Any], rounds: int | None) -> tuple[Forest, float]:
+def _forest(learner: Mapping[str, Any], rounds: int | None, base: FloatArray) -> tuple[Forest, float]:
     """The forest, and how far XGBoost's own sums may be off."""
-    booster, groups = learner["gradient_booster"], _groups(learner)
+    booster = learner["gradient_booster"]
     grown = _grown(booster)
     used = len(grown["trees"]) if rounds is None else int(grown["iteration_indptr"][rounds])
     trees, group = grown["trees"][:used], np.array(grown["tree_info"][:used], dtype=np.intp)
-    weights = np.array(booster.get("weight_drop", np.ones(len(grown["trees"])))[:used], dtype=np.float32)
+    dropped = _dropped(booster)
+    weights = np.ones(len(grown["trees"]), dtype=np.float32)
+    weights[: len(dropped)] = dropped
     sizes = [len(tree["left_children"]) for tree in trees]
     joined = {name: np.concatenate([tree[name] for tree in trees]) for name in ("left_children", "right_children")}
     starts = np.concatenate(([0], np.cumsum(sizes)))
@@ -157,9 +166,8 @@ def _forest(learner: Mapping[str, Any], rounds: int | None) -> tuple[Forest, flo
     default_left = np.concatenate([tree["default_left"] for tree in trees]).astype(bool)
     leaves = np.flatnonzero(joined["left_children"] < 0)
     tree_of = np.repeat(np.arange(len(trees)), sizes)[leaves]
-    values = np.zeros((len(leaves), groups))
+    values = np.zeros((len(leaves), len(base)))
     values[np.arange(len(leaves)), group[tree_of]] = condition[leaves] * weights.astype(float)[tree_of]
-    base = _base(learner, groups)
     forest = planted(
         starts=starts,
         feature=np.concatenate([tree["split_indices"] for tree in trees]),
@@ -174,8 +182,8 @@ def _forest(learner: Mapping[str, Any], rounds: int | None) -> tuple[Forest, flo
         sets=sets,
     )
     rounding = in_order(forest, UNIT32) + BASE_UNITS * UNIT32 * float(np.abs(base).max())
-    if "weight_drop" in booster:
-        rounding += _weighted_rounding(forest, weights.astype(float), group)
+    if dropped:
+        rounding += _weighted_rounding(forest, weights[:used].astype(float), group)
     return forest, rounding
 
 
@@ -199,14 +207,14 @@ def _sets(trees: Sequence[Mapping[str, Any]], starts: IntArray) -> tuple[IntArra
     return members, sets
 
 
-def _base(learner: Mapping[str, Any], groups: int) -> FloatArray:
-    """What the sums begin with, computed as XGBoost does, in float32."""
+def _base(learner: Mapping[str, Any], groups: int, version: Sequence[int]) -> FloatArray:
+    """What the sums begin with, computed as XGBoost of this version does, in float32."""
     text = str(learner["learner_model_param"]["base_score"])
     stored = np.array([float(number) for number in text.strip("[]").split(",")], dtype=np.float32)
     objective, one = learner["objective"]["name"], np.float32(1.0)
     if LINKS.get(objective) == "logit":
-        if text.startswith("["):  # as 3.1 and later write it
-            stored = np.clip(stored, np.float32(NEAREST_ODDS), one - np.float32(NEAREST_ODDS))
+        if list(version) >= CLOSEST_SINCE:
+            stored = np.clip(stored, np.float32(CLOSEST), one - np.float32(CLOSEST))
         stored = -np.log(one / stored - one)
     elif LINKS.get(objective) == "log":
         stored = np.log(stored)
