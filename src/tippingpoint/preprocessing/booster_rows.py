@@ -31,8 +31,7 @@ class BoosterRows:
         """A pandas frame of the booster's columns; None where rows have no names."""
         if not hasattr(rows, "columns"):
             return None
-        frame = as_trained(_as_pandas(rows), self._known)
-        return frame if self.names is None else frame[list(self.names)]
+        return columns_named(as_trained(_as_pandas(rows), self._known), self.names)
 
     def matrix(self, rows: Rows) -> Any:
         """XGBoost's own matrix, with the names that the booster knows or none."""
@@ -55,6 +54,14 @@ def booster_rows(booster: Any) -> Callable[[Rows], BoosterRows]:
         return BoosterRows(booster, columns)
 
     return lambda rows: taken(tuple(map(str, getattr(rows, "columns", ()))))
+
+
+def columns_named(frame: Any, names: Sequence[str] | None) -> Any:
+    """The columns of a frame with these names, which are texts, whatever the frame's are; all where there are no names."""
+    named = {str(column): column for column in frame.columns}
+    if names is None or tuple(names) == tuple(named):
+        return frame
+    return frame[[named.get(name, name) for name in names]]
 
 
 def _as_pandas(rows: Rows) -> Any:

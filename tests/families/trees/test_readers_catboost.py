@@ -145,6 +145,11 @@ def test_a_class_told_from_another_probability_on_is_not_read() -> None:
     assert reason_of(model) == "it tells the second class from a probability of 0.3 on, not of a half"
 
 
+def test_a_sum_of_models_does_not_say_what_it_predicts() -> None:
+    parts = [regressor(random_seed=seed).fit(TABLE.x, TABLE.amount) for seed in (0, 1)]
+    assert reason_of(catboost.sum_models(parts)) == "it does not store the loss that it was trained on"
+
+
 def test_what_is_not_fitted_is_nobody_s() -> None:
     assert read_model(classifier()) is None
     assert reading_of(classifier().fit(TABLE.x, TABLE.two)).ask(as_array(np.arange(3), TABLE.x[:3])).shape == (3, 1)

@@ -187,6 +187,15 @@ def test_categories_that_are_numbers() -> None:
     assert np.abs(reading.ask(rows) - reading.forest.scores(rows)).max() <= reading.rounding
 
 
+def test_columns_that_are_called_by_numbers() -> None:
+    frame = pd.DataFrame(TABLE.x)
+    model = classifier().fit(frame, TABLE.two)
+    for each in (model, model.booster_):
+        reading = reading_of(each)
+        assert reading.names == ("0", "1", "2", "3")
+        assert np.abs(reading.ask(frame) - reading.forest.scores(TABLE.x)).max() <= reading.rounding
+
+
 def test_files(tmp_path: Path) -> None:
     frame, x, labels = shaded()
     saved = classifier(min_data_per_group=1, cat_smooth=1.0, sigmoid=1.7).fit(frame, labels)

@@ -217,12 +217,27 @@ def test_categories_that_are_numbers() -> None:
     assert np.abs(reading.ask(rows) - reading.forest.scores(rows)).max() <= reading.rounding
 
 
+def test_categories_that_are_numbers_of_an_estimator() -> None:
+    _, x, labels = shaded()
+    model = classifier(feature_types=["q", "c", "q"], enable_categorical=True, max_cat_to_onehot=1, tree_method="hist")
+    assert furthest(model.fit(x, labels), x)[0].forest.sets
+
+
 def test_objectives_of_the_user_s_are_read_as_what_predict_makes_of_them() -> None:
     def squares(truth: Any, predicted: Any) -> tuple[Any, Any]:
         return predicted - truth, np.ones_like(predicted)
 
     furthest(regressor(objective=squares).fit(TABLE.x, TABLE.amount), TABLE.x)
     furthest(classifier(objective=squares).fit(TABLE.x, TABLE.two), TABLE.x)
+
+
+def test_columns_that_are_called_by_numbers() -> None:
+    frame = pd.DataFrame(TABLE.x)
+    model = classifier().fit(frame, TABLE.two)
+    for each in (model, model.get_booster()):
+        reading = reading_of(each)
+        assert reading.names == ("0", "1", "2", "3")
+        assert np.abs(reading.ask(frame) - reading.forest.scores(TABLE.x)).max() <= reading.rounding
 
 
 @pytest.mark.parametrize("ending", ["json", "ubj"])

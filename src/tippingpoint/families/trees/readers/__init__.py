@@ -10,6 +10,9 @@ from tippingpoint.families.trees.reading import TreeReading, Unread
 from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.categories import booster_in
 
+LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
+"""Where the classes come from that are read."""
+
 SKLEARN: Sequence[tuple[str, tuple[str, ...], str, Callable[[Any], TreeReading | Unread]]] = (
     ("sklearn.tree", ("BaseDecisionTree",), "tree_", sklearn_trees.read),
     (
@@ -66,7 +69,3 @@ def _of_the_library(model: Any) -> Unread | None:
     kind = type(model)
     library = next(each for each in kind.__mro__ if each.__module__.partition(".")[0] in LIBRARIES)
     return None if library is kind else Unread(f"{kind.__name__} is derived from {library.__name__}, and may predict otherwise")
-
-
-LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
-"""Where the classes come from that are read."""

@@ -81,7 +81,7 @@ class _Tree:
 def read(model: Any) -> TreeReading | Unread:
     """A fitted CatBoostClassifier, CatBoostRegressor or CatBoost."""
     document = _document(model)
-    loss = str(document["model_info"]["params"]["loss_function"]["type"])
+    loss = document["model_info"].get("params", {}).get("loss_function", {}).get("type", "")
     scale, base = _scale_and_bias(document)
     trees = _trees(document, len(base))
     flaw = _flaw(document, trees, loss, len(base))
@@ -141,7 +141,7 @@ def _meaning(model: Any, loss: str) -> tuple[Returns, Link] | Unread:
         return "order", "identity"
     if loss in PLAIN:
         return "prediction", "identity"
-    return Unread(f"its loss is {loss!r}, which is not read")
+    return Unread(f"its loss is {loss!r}, which is not read" if loss else "it does not store the loss that it was trained on")
 
 
 def _trees(document: Mapping[str, Any], outputs: int) -> list[_Tree]:

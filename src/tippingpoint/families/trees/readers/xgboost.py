@@ -20,7 +20,7 @@ from tippingpoint.families.trees.readers.nodes import planted
 from tippingpoint.families.trees.readers.rounding import TELLING, UNIT32, in_order, leaf_ranges
 from tippingpoint.families.trees.reading import Link, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
-from tippingpoint.preprocessing.booster_rows import booster_rows
+from tippingpoint.preprocessing.booster_rows import booster_rows, columns_named
 from tippingpoint.preprocessing.categories import native_categories
 
 LINKS: Mapping[str, Link] = {
@@ -229,7 +229,7 @@ def _asking(model: Any, names: tuple[str, ...] | None) -> Callable[[Any], FloatA
         if taken is not None:
             given = taken(rows).matrix(rows)
         else:  # an estimator takes its own columns only, in its order
-            given = rows[list(names)] if names is not None and hasattr(rows, "columns") else rows
+            given = columns_named(rows, names) if hasattr(rows, "columns") else rows
         return np.asarray(model.predict(given, output_margin=True), dtype=float).reshape(len(rows), -1)
 
     return margins
