@@ -15,7 +15,7 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, UnsupportedError, listed
-from tippingpoint.families.blackbox.booster_estimators import (
+from tippingpoint.preprocessing.booster_estimators import (
     BoosterClassifier,
     BoosterRegressor,
     checked_classes,
