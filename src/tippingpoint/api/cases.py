@@ -98,7 +98,7 @@ def prepared(
     if len(rows) < len(base):
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
-    served = judge(Subject(model, features, y, loss), options)
+    served = judge(Subject(model, features, y, loss, domain), options)
     served.judgement.check_missing(domain)
     given = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale, **options}
     columns = {f"{column.name}\x00{column.categories!r}": features.x[:, j] for j, column in enumerate(features.columns)}

@@ -18,7 +18,7 @@ from tippingpoint.core.crossing import NearestErrors, largest_gains
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.prover import ROUND_OFF, Enclosure
-from tippingpoint.core.responses import Response
+from tippingpoint.core.responses import Response, Restricted
 
 MAX_LEVEL = 8
 """After which a sample is given up: the last level alone is thousands of times the first."""
@@ -32,11 +32,23 @@ ROUND_COST = 4096.0
 ROUND_SHARE = 0.25
 """... what this share of them costs: a look takes longer then."""
 
-EXPANSION = 4.0
+EXPANSION = 2.0
 """From one horizon to the next."""
+
+SCOUT_LEVEL = 1
+"""Of the work on each of a few samples ..."""
+
+SCOUTS = 64
+"""... by which the first horizon is found, where there are several times as many."""
+
+SCOUTED_PART = 0.5
+"""Of the price that these need: samples that move most easily are seldom among a few, and high prices make work dear."""
 
 RUNG = 2.0**0.03125
 """From one price at which gains are bounded to the next: half of that away from the best price costs about a ten-thousandth."""
+
+FAR = 1.25
+"""Ratio of prices from which on bounds at one say little of the other."""
 
 MAX_SEARCHES = 6
 """Prices at which responses are searched for before any bound is tightened: each leads nearer to the one that matters."""
@@ -71,6 +83,27 @@ class LevelledEnclosure(Enclosure):
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
         """Tighten the bounds of these samples at a price by the work of a level."""
 
+    def scout(self, problem: Problem, seconds: float) -> None:
+        """Let the price rise for a few samples until what is found among them reaches the threshold by itself."""
+        end, n = time.monotonic() + seconds, len(self._losses)
+        if n < EXPANSION * SCOUTS:
+            return
+        scouts = np.linspace(0, n - 1, SCOUTS).astype(np.intp)
+        base = problem.base[scouts] / problem.base[scouts].sum()
+        few = replace(problem, responses=Restricted(self, scouts), base=base)
+        few = replace(few, risk=few.current + problem.wanted)
+        while time.monotonic() < end:
+            self._look(scouts, self._horizon, end - time.monotonic())
+            wanted = self._wanted(few, solve(few))
+            if wanted <= self._horizon or self._horizon >= self._top:
+                self._horizon = min(SCOUTED_PART * wanted, self._horizon)
+                return
+            self._expand()
+
+    def _look(self, rows: IntArray, price: float, seconds: float) -> None:
+        """Find what places some samples go to at a price; what they miss would lead all others astray."""
+        self.work(rows, price, SCOUT_LEVEL, seconds)
+
     def tighten(self, rows: IntArray, seconds: float) -> None:
         """The first of them, as many as a round affords by the level that each has reached."""
         end, most = time.monotonic() + seconds, max(ROUND_COST, ROUND_SHARE * len(self._losses))
@@ -89,9 +122,9 @@ class LevelledEnclosure(Enclosure):
         """`λ` of a solution; where it needs places that are not known, or only the highest will do, the top."""
         return min(solution.right.price / problem.theta1, self._top) if solution.status is Status.ATTAINED else self._top
 
-    def _looked_around(self, gaps: FloatArray) -> bool:
+    def _looked_around(self, gaps: FloatArray, allowed: float) -> bool:
         """Whether samples that nobody has looked at, where we are, hardly matter."""
-        return float(gaps[self._level == 0].sum()) <= 0.5 * float(gaps.sum())
+        return float(gaps[self._level == 0].sum()) <= max(0.5 * float(gaps.sum()), allowed)
 
     def _workable(self, gaps: FloatArray) -> FloatArray:
         return np.where(self._level <= MAX_LEVEL, gaps, 0.0)
@@ -140,7 +173,7 @@ class ErrorEnclosure(LevelledEnclosure):
         while True:
             self._price = min(wanted, self._horizon)
             gaps = self._gaps_here(problem)
-            if wanted <= self._horizon or not self._looked_around(gaps):
+            if wanted <= self._horizon or not self._looked_around(gaps, allowed):
                 return gaps
             self._level[self.nearest >= self._horizon] = 0  # the same work goes further there
             self._expand()
@@ -192,7 +225,7 @@ class GainEnclosure(LevelledEnclosure):
 
     def gaps(self, problem: Problem, solution: Solution, allowed: float) -> FloatArray:
         wanted = self._wanted(problem, solution)
-        if not self._price:
+        if not self._price or not self._level.any():
             self._go(min(wanted, self._horizon))
         while True:
             gaps = self._gaps_here(problem)
@@ -203,7 +236,7 @@ class GainEnclosure(LevelledEnclosure):
 
     def _following(self, wanted: float, gaps: FloatArray, allowed: float) -> float:
         """The rung at which to work next: further out, at the price that is wanted, or here."""
-        if not self._looked_around(gaps):
+        if not self._looked_around(gaps, allowed):
             return self._price
         if wanted > self._horizon:
             self._expand()
@@ -211,7 +244,12 @@ class GainEnclosure(LevelledEnclosure):
         if self._searches < MAX_SEARCHES and not (self._level > 1).any():
             self._searches += 1
             return _rung(wanted)
-        return _rung(wanted) if gaps.sum() <= allowed else self._price
+        far = abs(math.log(wanted / self._price)) > math.log(FAR)
+        return _rung(wanted) if far or gaps.sum() <= allowed else self._price
+
+    def _look(self, rows: IntArray, price: float, seconds: float) -> None:
+        self._go(price)
+        super()._look(rows, self._price, seconds)
 
     def _go(self, price: float) -> None:
         """Work at another rung from now on."""

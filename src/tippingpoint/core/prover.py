@@ -104,6 +104,10 @@ class Enclosure(ABC):
         """The largest lift that is known, and the least cost of it."""
 
     @abstractmethod
+    def scout(self, problem: Problem, seconds: float) -> None:
+        """Find out by a few samples what a question is about, before all are worked on."""
+
+    @abstractmethod
     def floor(self, problem: Problem, solution: Solution) -> float:
         """A lower bound on the stability; `solution` is by what is attained."""
 
@@ -128,6 +132,7 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch) 
     question, end = replace(problem, responses=enclosure), time.monotonic() + limits.seconds
     proof = Proof(0.0, math.inf, "work")
     try:
+        enclosure.scout(question, limits.seconds)
         while True:
             solution = solve(question)
             upper = _cost(solution)

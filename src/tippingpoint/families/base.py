@@ -32,12 +32,15 @@ class Subject:
         The rows, and their labels or targets.
     loss
         What to judge by: a name, a `Loss`, a function, or None for the usual one.
+    domain
+        Where samples may go, for families that serve some spaces only.
     """
 
     model: Any
     features: Features
     y: Any
     loss: Any
+    domain: Domain
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from tippingpoint.families.blackbox import family as blackbox
 from tippingpoint.families.linear import family as linear
 from tippingpoint.families.network import family as network
 from tippingpoint.families.table import family as table
+from tippingpoint.families.trees import family as trees
 from tippingpoint.losses import PiecewiseLinear
 from tippingpoint.preprocessing.modules import unwrapped
 
-FAMILIES: list[Family] = [table.FAMILY, linear.FAMILY, network.FAMILY, blackbox.FAMILY]
+FAMILIES: list[Family] = [table.FAMILY, linear.FAMILY, network.FAMILY, trees.FAMILY, blackbox.FAMILY]
 """The registry: a new family is a folder and a place here."""
 
 

@@ -18,7 +18,7 @@ from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.checking import MOVED_ROWS, check_reading, check_rows, moved_rows
 from tippingpoint.families.trees.readers.float32 import le32
 from tippingpoint.families.trees.readers.nodes import bits, planted
-from tippingpoint.families.trees.readers.rounding import UNIT32, any_order, in_order, leaf_ranges
+from tippingpoint.families.trees.readers.rounding import UNIT32, any_order, in_order
 from tippingpoint.families.trees.reading import TreeReading
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -135,7 +135,7 @@ def test_a_bound_that_is_reached() -> None:
 
 
 def test_ranges_of_leaves_are_of_their_own_tree_and_output() -> None:
-    low, high = leaf_ranges(stumps([[[1.0, 0.0], [3.0, 0.0]], [[0.0, -2.0], [0.0, -5.0]]], [0.0, 0.0]))
+    low, high = stumps([[[1.0, 0.0], [3.0, 0.0]], [[0.0, -2.0], [0.0, -5.0]]], [0.0, 0.0]).leaf_ranges
     np.testing.assert_array_equal(low, [[1.0, 0.0], [0.0, -5.0]])
     np.testing.assert_array_equal(high, [[3.0, 0.0], [0.0, -2.0]])
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.families.trees.kernels import kernels
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -75,6 +76,14 @@ class Forest:
         """The columns that any node splits on."""
         return np.unique(self.feature[self.feature != LEAF]).astype(np.intp)
 
+    @cached_property
+    def leaf_ranges(self) -> tuple[FloatArray, FloatArray]:
+        """`(T, K)` the smallest and the largest values of the leaves of each tree."""
+        leaves = np.flatnonzero(self.feature == LEAF)
+        values = self.values[self.leaf[leaves]]
+        first = np.searchsorted(leaves, self.roots)  # the nodes of a tree stand together
+        return np.minimum.reduceat(values, first, axis=0), np.maximum.reduceat(values, first, axis=0)
+
     def goes_left(self, node: int, x: FloatArray) -> BoolArray:
         """Whether these values of the node's column go left."""
         listed = self.members[node]
@@ -83,6 +92,18 @@ class Forest:
 
     def leaves(self, x: FloatArray) -> IntArray:
         """`(n, T)` rows of `values` that the rows of `x` fall into, tree by tree."""
+        compiled = kernels()
+        if compiled is not None:
+            found = np.empty((len(x), len(self.roots)), dtype=np.int32)
+            sets = np.concatenate([np.zeros(0), *self.sets])
+            begins = np.cumsum([0, *map(len, self.sets)], dtype=np.int32)
+            nodes = (self.feature, self.threshold, self.missing_left.astype(np.uint8), self.members, self.left, self.right)
+            compiled.leaves(*nodes, self.leaf, self.roots, sets, begins, np.ascontiguousarray(x), found)
+            return found.astype(np.intp)
+        return self.leaves_by_numpy(x)
+
+    def leaves_by_numpy(self, x: FloatArray) -> IntArray:
+        """The same without compiled kernels."""
         found = np.empty((len(x), len(self.roots)), dtype=np.intp)
         everyone = np.arange(len(x))
         for t, root in enumerate(self.roots):

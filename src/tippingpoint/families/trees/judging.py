@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.families.trees.forest import Forest
@@ -52,13 +53,19 @@ class Judge:
     index: IntArray | None
     target: FloatArray | None
 
+    def wrong(self, rows: IntArray, predicted: Any) -> FloatArray:
+        """1 where the model predicts another label than that of the sample; its labels are those of the reading."""
+        place = {label: k for k, label in enumerate(self.reading.classes or ())}
+        found = np.array([place.get(label, -1) for label in np.asarray(predicted).ravel().tolist()], dtype=np.intp)
+        return np.asarray(found != np.asarray(self.index)[rows], dtype=float)
+
     def losses(self, rows: IntArray, outputs: FloatArray) -> FloatArray:
         """Of these samples, at outputs of the forest or of the library."""
         if self.target is not None:
             return np.asarray(self.loss.value(self.target[rows] - self._predicted(outputs[:, 0])))
         own = np.asarray(self.index)[rows]
         if self.loss.needs_crossing:
-            return (_labels(outputs) != own).astype(float)
+            return np.asarray(_labels(outputs) != own, dtype=float)
         return self.loss.value(self._ahead(outputs, own))
 
     def _predicted(self, output: FloatArray) -> FloatArray:
@@ -75,19 +82,25 @@ class Judge:
         others = outputs.copy()
         np.put_along_axis(others, own[:, None], -np.inf, axis=1)
         if self.reading.returns == "score":
-            return np.asarray(np.max(others, axis=1) - mine)
+            ahead = logsumexp(others, axis=1) if isinstance(self.loss, Logistic) else np.max(others, axis=1)
+            return np.asarray(ahead - mine)
         rivals = 1.0 - mine if isinstance(self.loss, Logistic) else np.max(others, axis=1)
         return np.log(np.clip(rivals, MIN_PROBABILITY, 1.0)) - np.log(np.clip(mine, MIN_PROBABILITY, 1.0))
 
-    def sides(self, rounding: float) -> Sides | Unread:
+    def sides(self, outputs: FloatArray, rounding: float) -> Sides | Unread:
         """The directions in which samples are pushed.
 
         Parameters
         ----------
+        outputs
+            Of the samples as they are.
         rounding
             By which scores count as higher than they are: that of the library's own sums, for bounds that hold of them too.
         """
-        found = self._regression() if self.target is not None else self._classification(rounding)
+        if self.of_rivals:
+            found: Directions | Unread = self._of_rivals(outputs, rounding)
+        else:
+            found = self._regression() if self.target is not None else self._classification(rounding)
         if isinstance(found, Unread):
             return found
         sample, weights, offset, number, losses = found
@@ -95,6 +108,22 @@ class Judge:
         begins = np.searchsorted(sample[order], np.arange(len(self) + 1)).astype(np.int32)
         raised = offset + rounding * np.abs(weights).sum(axis=1)
         return Sides(begins, weights[order], raised[order], number[order].astype(np.int32), tuple(losses))
+
+    def highest(self, sides: Sides) -> FloatArray:
+        """A bound on the loss of any place of every sample: on each side, tree by tree the best leaf."""
+        low, high = self.reading.forest.leaf_ranges
+        if self.of_rivals:
+            most = high.sum(axis=0)[None, :] - low.sum(axis=0)[:, None]  # of every class ahead of every other
+            loss = [np.logaddexp.reduce([0.0, *(np.delete(most[k], k) + sides.losses[k].numbers[1:])]) for k in range(len(most))]
+            return np.array(loss)[np.asarray(self.index)]
+        most = sides.offset + sides.weights @ self.reading.forest.base
+        most = most + np.where(sides.weights > 0.0, sides.weights @ np.diag(high.sum(axis=0)), 0.0).sum(axis=1)
+        most = most + np.where(sides.weights < 0.0, sides.weights @ np.diag(low.sum(axis=0)), 0.0).sum(axis=1)
+        losses = np.empty(len(most))
+        for number, loss in enumerate(sides.losses):
+            of_it = sides.loss == number
+            losses[of_it] = loss.value(most[of_it])
+        return np.maximum.reduceat(losses, sides.begins[:-1])
 
     def __len__(self) -> int:
         return len(self.index if self.index is not None else np.asarray(self.target))
@@ -121,25 +150,46 @@ class Judge:
         return sample, weights, np.zeros(2 * len(target)), np.arange(2 * len(target)), linked
 
     def _classification(self, rounding: float) -> Directions | Unread:
+        """Away from the true class, towards every other one."""
         own, outputs = np.asarray(self.index), self.reading.forest.outputs
-        everyone = np.arange(len(own))
         if self.reading.returns == "probability" and not self.loss.needs_crossing:
             return self._of_probabilities(own)
-        if isinstance(self.loss, Logistic) and outputs > 2:
-            return Unread(f"the cross-entropy of {outputs} classes is not one number that its trees add up")
-        loss = self._rising(self.loss)
+        loss = self._rising_of_classes()
         if isinstance(loss, Unread):
             return loss
-        if self.loss.falls:
-            return Unread(f"the {self.loss.label} loss of a classifier falls where it should rise")
-        tie = self._tie(rounding)
-        if outputs == 1:
+        everyone = np.arange(len(own))
+        if outputs == 1:  # libraries differ in whose a score of 0 is, so that it counts as an error of either
             weights = np.where(own > 0, -1.0, 1.0)[:, None]
-            return everyone, weights, np.where(own > 0, 0.0, -tie), np.zeros(len(own), dtype=np.intp), [loss]
+            return everyone, weights, np.zeros(len(own)), np.zeros(len(own), dtype=np.intp), [loss]
+        tie = self._tie(rounding)
         sample, rival = np.nonzero(np.arange(outputs)[None, :] != own[:, None])
         unit = np.eye(outputs)
         wins = own[sample] < rival  # of two classes that are level the first is chosen
         return sample, unit[rival] - unit[own[sample]], np.where(wins, -tie, 0.0), np.zeros(len(sample), dtype=np.intp), [loss]
+
+    @property
+    def of_rivals(self) -> bool:
+        """Whether the loss is one of all rivals' scores at once: the cross-entropy of several classes."""
+        several = self.reading.returns == "score" and self.reading.forest.outputs > 2
+        return several and isinstance(self.loss, Logistic)
+
+    def _of_rivals(self, outputs: FloatArray, rounding: float) -> Directions:
+        """Towards a mixture of the other classes, each by how likely it is now."""
+        own, base = np.asarray(self.index), self.reading.forest.base
+        others = np.where(np.arange(len(base)) == own[:, None], -np.inf, outputs)
+        mixture = softmax(others, axis=1)
+        weights = mixture - np.eye(len(base))[own]
+        ahead = [np.delete(base - base[k], k) + 2.0 * rounding for k in range(len(base))]
+        losses = [ScoreLoss(Kind.SOFTMAX, (float(k), *ahead[k].tolist())) for k in range(len(base))]
+        return np.arange(len(own)), weights, np.zeros(len(own)), own, losses
+
+    def _rising_of_classes(self) -> ScoreLoss | Unread:
+        """The loss of how far a rival is ahead, where that is all that it depends on."""
+        if self.reading.returns == "order" and not self.loss.needs_crossing:
+            return Unread(f"its scores tell which class, and not how likely it is, as the {self.loss.label} loss asks")
+        if self.loss.falls:
+            return Unread(f"the {self.loss.label} loss of a classifier falls where it should rise")
+        return self._rising(self.loss)
 
     def _tie(self, rounding: float) -> float:
         """What a rival must be ahead by, that would lose a tie; where sums are rounded more than that, a tie is any rival's."""
@@ -208,13 +258,5 @@ def _labels(outputs: FloatArray) -> IntArray:
 
 def _largest_leaves(forest: Forest) -> float:
     """The sum over trees of the largest leaf, by its size."""
-    sizes = np.abs(forest.values).max(axis=1, initial=0.0)
-    return float(sum(sizes[leaves].max(initial=0.0) for leaves in _leaves_by_tree(forest)))
-
-
-def _leaves_by_tree(forest: Forest) -> Iterator[IntArray]:
-    """The rows of values of every tree's leaves; the nodes of a tree stand together."""
-    ends = np.append(forest.roots[1:], len(forest.feature))
-    for begin, end in zip(forest.roots, ends, strict=True):
-        of_tree = forest.leaf[begin:end]
-        yield of_tree[of_tree >= 0].astype(np.intp)
+    low, high = forest.leaf_ranges
+    return float(np.maximum(-low, high).max(axis=1).sum())

@@ -6,7 +6,7 @@ that, it is what the next question would find itself: questions share work, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,6 +21,11 @@ class _Shelf:
     place: IntArray
     known: FloatArray
     found: Found
+
+    def position(self, rows: IntArray, known: FloatArray) -> IntArray:
+        """Where the searches of these rows stand that began with what is known; -1 where there is none."""
+        at = self.place[rows]
+        return np.where((at >= 0) & (self.known[np.maximum(at, 0)] == known), at, -1)
 
 
 @dataclass
@@ -39,20 +44,11 @@ class Memory:
     def search(self, searcher: Searcher, rows: IntArray, price: float, known: FloatArray, budget: int, seconds: float) -> Found:
         """As the searcher would, at one price; what was searched before is not searched again."""
         shelf = self._shelves.get((price, budget))
-        at = np.full(len(rows), -1) if shelf is None else shelf.place[rows]
-        if shelf is not None:
-            at = np.where((at >= 0) & (shelf.known[at] == known), at, -1)
+        at = np.full(len(rows), -1) if shelf is None else shelf.position(rows, known)
         new = np.flatnonzero(at < 0)
         fresh = searcher.search(rows[new], np.full(len(new), price), known[new], budget, seconds)
         self._keep(price, budget, rows[new], known[new], fresh)
-        if shelf is None or len(new) == len(rows):
-            return fresh
-        merged = shelf.found.take(np.maximum(at, 0))
-        for each in fields(Found):
-            values = getattr(merged, each.name)
-            if isinstance(values, np.ndarray):
-                values[new] = getattr(fresh, each.name)
-        return merged if not fresh.interrupted else merged.interrupted_too()
+        return fresh if shelf is None else shelf.found.take(np.maximum(at, 0)).put(new, fresh)
 
     def _keep(self, price: float, budget: int, rows: IntArray, known: FloatArray, found: Found) -> None:
         """What time cut short is not kept: it would not be found again."""
@@ -64,5 +60,4 @@ class Memory:
         if shelf is None:
             shelf = _Shelf(np.full(self.samples, -1), np.zeros(0), found.take(np.zeros(0, dtype=np.intp)))
         shelf.place[rows] = len(shelf.known) + np.arange(len(rows))
-        joined = _Shelf(shelf.place, np.concatenate([shelf.known, known]), shelf.found.joined(found))
-        self._shelves[price, budget] = joined
+        self._shelves[price, budget] = _Shelf(shelf.place, np.concatenate([shelf.known, known]), shelf.found.joined(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.prover import Limits, Proof, prove
 from tippingpoint.core.responses import Response
+from tippingpoint.families.trees.confirming import Ask, confirmed
 from tippingpoint.families.trees.proving import TreeErrors, TreeGains, TreeTask
 from tippingpoint.progress import interval_bar
 from tippingpoint.space.domain import Domain
@@ -50,7 +51,7 @@ class Setting:
     task: TreeTask
     domain: Domain
     limits: Limits
-    ask: Callable[[IntArray, FloatArray], FloatArray]
+    ask: Ask
     progress: bool | None
     notes: tuple[str, ...]
 
@@ -116,9 +117,9 @@ class FoundOracle(AtomsOracle):
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
         self.unit = setting.domain.unit
         self._enclosure = enclosure
-        rows, places = confirmed(setting, enclosure)
+        rows, places, losses = confirmed(enclosure, setting.ask)
         task, everyone = setting.task, np.arange(len(setting.task.losses))
-        loss = np.concatenate([task.losses, setting.ask(rows, places)])
+        loss = np.concatenate([task.losses, losses])
         cost = np.concatenate([np.zeros(len(everyone)), setting.domain.distance(task.x[rows], places)])
         shown = np.concatenate([task.x, places])
         columns = dict(zip(setting.domain.names, shown.T, strict=True))

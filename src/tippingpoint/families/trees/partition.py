@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -39,9 +40,47 @@ class Partition:
     unused: tuple[str, ...]
 
 
-def partition(forest: Forest, columns: ModelColumns, domain: Domain, x: FloatArray) -> Partition:
+@dataclass(frozen=True)
+class RawForest:
+    """A forest, and what its columns are made of.
+
+    Attributes
+    ----------
+    forest
+        On the model's columns.
+    columns
+        Of what they are made.
+    """
+
+    forest: Forest
+    columns: ModelColumns
+
+    @cached_property
+    def nodes(self) -> dict[int, IntArray]:
+        """The nodes that split each of the model's columns."""
+        return {int(m): np.flatnonzero(self.forest.feature == m) for m in self.forest.columns}
+
+    @cached_property
+    def cuts(self) -> dict[int, FloatArray]:
+        """Where along its raw column each of these nodes cuts, for columns that rise or fall with it."""
+        numbers = {m: nodes for m, nodes in self.nodes.items() if self.is_number(m)}
+        return self.columns.all_cuts({m: self.forest.threshold[nodes] for m, nodes in numbers.items()})
+
+    def is_number(self, m: int) -> bool:
+        """Whether a column of the model can be taken back to numbers of its raw column."""
+        return self.columns.rises[m] != 0 and bool((self.forest.members[self.nodes[m]] == LEAF).all())
+
+
+def partition(raw: RawForest, domain: Domain, x: FloatArray) -> Partition:
     """The forest on the cells of a domain, for samples `x`."""
-    return _Dividing(forest, columns, domain, x).partition()
+    return _Dividing(raw, domain, x).partition()
+
+
+def check_divided(raw: RawForest, domain: Domain, x: FloatArray) -> None:
+    """Raise `NotDividedError` where a feature moves in a way that cannot be taken back to cells."""
+    dividing = _Dividing(raw, domain, x)
+    for j, of_line in dividing.lines.items():
+        dividing.check_line(j, of_line)
 
 
 @dataclass
@@ -62,14 +101,14 @@ class _Divided:
 
 
 class _Dividing:
-    def __init__(self, forest: Forest, columns: ModelColumns, domain: Domain, x: FloatArray) -> None:
-        self.forest = forest
-        self.columns = columns
+    def __init__(self, raw: RawForest, domain: Domain, x: FloatArray) -> None:
+        self.raw = raw
+        self.forest = raw.forest
+        self.columns = raw.columns
         self.domain = domain
         self.x = x
-        self.seen = columns.values(x)
-        self.nodes_of = {int(m): np.flatnonzero(forest.feature == m) for m in forest.columns}
-        self.cuts: Mapping[int, FloatArray] = {}
+        self.lines = {int(j): self._made_of(np.array([j], dtype=np.intp)) for j in domain.free}
+        """The columns that the trees look at, by the number that moves freely and that they are made of."""
 
     def partition(self) -> Partition:
         forest = self.forest
@@ -96,27 +135,26 @@ class _Dividing:
         return Partition(cells, rows, forest.base, tuple(name for name in self.domain.features if name not in used))
 
     def _variables(self) -> Iterator[_Divided]:
-        """Lines and menus that may move, then the columns of the model that stay."""
-        lines = {int(j): self._made_of(np.array([j], dtype=np.intp)) for j in self.domain.free}
-        for j, of_line in lines.items():
-            self._check_line(j, of_line)
-        every = [m for of_line in lines.values() for m in of_line]
-        self.cuts = self.columns.all_cuts({m: self.forest.threshold[self.nodes_of[m]] for m in every})
+        """Menus and lines that may move, then the columns of the model that stay."""
+        for j, of_line in self.lines.items():
+            self.check_line(j, of_line)
         menus = [(menu, self._made_of(menu.columns)) for menu in self.domain.menus]
         yield from (self._menu(menu, of_menu) for menu, of_menu in menus if of_menu)
-        yield from (self._line(j, of_line) for j, of_line in lines.items() if of_line)
-        moving = {*every, *(m for _, of_menu in menus for m in of_menu)}
-        yield from (self._still(m) for m in self.nodes_of if m not in moving)
+        yield from (self._line(j, of_line) for j, of_line in self.lines.items() if of_line)
+        moving = {m for made in (*self.lines.values(), *(of_menu for _, of_menu in menus)) for m in made}
+        still = [m for m in self.raw.nodes if m not in moving]
+        seen = self.columns.values(self.x) if still else self.x
+        yield from (self._still(m, seen[:, m]) for m in still)
 
     def _made_of(self, raw: IntArray) -> list[int]:
         """The columns that the trees look at which are made of these columns of the user's."""
-        return [m for m in self.nodes_of if self.columns.source[m] in raw]
+        return [m for m in self.raw.nodes if self.columns.source[m] in raw]
 
-    def _check_line(self, j: int, of_line: list[int]) -> None:
+    def check_line(self, j: int, of_line: list[int]) -> None:
         """Refuse a number whose thresholds cannot be taken back to it."""
         name = self.domain.names[j]
         for m in of_line:
-            if self.columns.rises[m] == 0 or (self.forest.members[self.nodes_of[m]] != LEAF).any():
+            if not self.raw.is_number(m):
                 raise NotDividedError(f"what the model makes of {name!r} does not rise with it, so it cannot move as a number")
         ends, allowed = (self.columns.lower[j], self.columns.upper[j]), self._allowed(j)
         beyond = (allowed[0].min() < ends[0], allowed[1].max() > ends[1])
@@ -132,9 +170,9 @@ class _Dividing:
 
     def _line(self, j: int, of_line: list[int]) -> _Divided:
         """A number that moves freely, cut wherever a column made of it passes a threshold."""
-        domain, nodes = self.domain, np.concatenate([self.nodes_of[m] for m in of_line])
-        at = np.concatenate([self.cuts[m] for m in of_line])
-        falls = np.concatenate([np.full(len(self.nodes_of[m]), self.columns.rises[m] < 0) for m in of_line])
+        domain, nodes = self.domain, np.concatenate([self.raw.nodes[m] for m in of_line])
+        at = np.concatenate([self.raw.cuts[m] for m in of_line])
+        falls = np.concatenate([np.full(len(self.raw.nodes[m]), self.columns.rises[m] < 0) for m in of_line])
         line = Line(
             domain.names[j],
             j,
@@ -167,7 +205,7 @@ class _Dividing:
         gone = self.x[:1].copy()
         gone[:, j] = np.nan
         seen = self.columns.values(gone)[0]
-        return np.array([self.forest.goes_left(int(i), seen[self.forest.feature[[i]]])[0] for i in nodes], dtype=bool)
+        return np.concatenate([self.forest.goes_left(int(i), seen[self.forest.feature[[i]]]) for i in nodes])
 
     def _menu(self, menu: Menu, of_menu: list[int]) -> _Divided:
         """A menu, its options tried out one by one."""
@@ -176,8 +214,8 @@ class _Dividing:
         trial = np.repeat(self.x[:1], len(menu.values), axis=0)
         trial[:, menu.columns] = np.where(served[:, None], menu.values, menu.values[served][:1])
         seen = self.columns.values(trial)
-        nodes = np.concatenate([self.nodes_of[m] for m in of_menu])
-        left = np.concatenate([_sent_left(self.forest, self.nodes_of[m], seen[:, m]) for m in of_menu])
+        nodes = np.concatenate([self.raw.nodes[m] for m in of_menu])
+        left = np.concatenate([_sent_left(self.forest, self.raw.nodes[m], seen[:, m]) for m in of_menu])
         option = menu.options(self.x)
         options, sides = _grouped(menu, left)
         cut, missing_left = np.arange(len(nodes), dtype=np.int32), np.zeros(len(nodes), dtype=bool)
@@ -205,12 +243,12 @@ class _Dividing:
             return menu
         codes = np.where(menu.gap, len(refused) - 1, np.nan_to_num(menu.values[:, 0])).astype(np.intp)
         cost = menu.cost.copy()
-        cost[:, refused[codes]] = math.inf
+        cost[:, np.flatnonzero(refused[codes])] = math.inf
         return replace(menu, cost=cost)
 
-    def _still(self, m: int) -> _Divided:
+    def _still(self, m: int, seen: FloatArray) -> _Divided:
         """A column of the model that stays: samples never leave their cells."""
-        nodes, seen = self.nodes_of[m], self.seen[:, m]
+        nodes = self.raw.nodes[m]
         name, nothing = f"column {m}", np.zeros(len(self.x))
         as_they_are = np.zeros(len(nodes), dtype=bool)
         if (self.forest.members[nodes] == LEAF).all():

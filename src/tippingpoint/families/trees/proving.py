@@ -17,10 +17,11 @@ from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.judging import Judge
 from tippingpoint.families.trees.memory import Memory
 from tippingpoint.families.trees.partition import Partition
+from tippingpoint.families.trees.pushing import Sides
 from tippingpoint.families.trees.searching import Found, Searcher
 
-FIRST_PASSES = 16
-"""Of the first level that makes any, after the quick look; every further level makes four times as many."""
+QUICK_PASSES = 4
+"""Of the first level, where bounds are of gains at a price; for nearest errors a look without any is enough."""
 
 RADIUS = 2.0**0.25
 """From one radius within which errors are looked for to the next: questions of like prices share what they learn."""
@@ -30,6 +31,11 @@ NEAR = 4.0
 
 TOP_FACTOR = 1e3
 """At so many times the price at which the dearest place pays, costs hardly matter."""
+
+
+def passes(level: int, *, crossing: bool) -> int:
+    """Of the kernels, at a level of work: each makes four times as many as the one before."""
+    return 0 if crossing and not level else QUICK_PASSES * 4**level
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,10 @@ class TreeTask:
         The forest and the samples, on cells.
     judge
         The loss.
-    searcher
-        Who searches; its scores count as raised by the rounding of the library.
+    sides
+        On which samples are pushed, their scores raised by the rounding of the library: what it may take for an error is one.
+    searcher, strict
+        Who searches them; and who searches for what the library takes for an error however it rounds.
     x
         `(n, d)` the samples.
     losses
@@ -56,7 +64,9 @@ class TreeTask:
 
     partition: Partition
     judge: Judge
+    sides: Sides
     searcher: Searcher
+    strict: Searcher
     x: FloatArray
     losses: FloatArray
     highest: FloatArray
@@ -69,8 +79,7 @@ class TreeTask:
 
     def search(self, rows: IntArray, price: float, known: FloatArray, level: int, seconds: float) -> Found:
         """By the work of a level."""
-        passes = FIRST_PASSES * 4 ** (level - 1) if level else 0
-        return self.memory.search(self.searcher, rows, price, known, passes, seconds)
+        return self.memory.search(self.searcher, rows, price, known, passes(level, crossing=self.crossing), seconds)
 
     def cost(self, rows: IntArray, cells: Int32Array) -> FloatArray:
         """What these samples pay for these cells."""
@@ -105,9 +114,9 @@ class TreeTask:
         rows, variable = self.partition.rows, self.partition.forest.variables[v]
         if not isinstance(variable, Line):
             finite = np.isfinite(variable.cost) & (variable.cost > 0.0)
-            if farthest:
-                return np.where(finite, variable.cost, 0.0).max(axis=1, initial=0.0)[rows.option[:, v]]
-            return np.where(finite, variable.cost, math.inf).min(axis=1, initial=math.inf)[rows.option[:, v]]
+            far = np.where(finite, variable.cost, 0.0).max(axis=1, initial=0.0)
+            near = np.where(finite, variable.cost, math.inf).min(axis=1, initial=math.inf)
+            return np.asarray((far if farthest else near)[rows.option[:, v]])
         x, low, high, home = rows.x[:, v], rows.low[:, v], rows.high[:, v], rows.home[:, v]
         last = variable.cells - 2
         ends = (np.zeros(len(x)), np.full(len(x), last)) if farthest else (home - 1, home + 1)
@@ -136,8 +145,8 @@ class TreeErrors(ErrorEnclosure):
         """Where the nearest errors are."""
 
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
-        known = -np.minimum(self.nearest[rows], _radius(price))
-        found = self.task.search(rows, 0.0, known, level, seconds)
+        radius = _radius(price)
+        found = self.task.search(rows, radius, -np.minimum(self.nearest[rows], radius), level, seconds)
         self.cells[rows[found.found]] = found.cells[found.found]
         self.learn(rows, np.where(found.found, -found.profit, math.inf), -found.bound)
         if found.interrupted:

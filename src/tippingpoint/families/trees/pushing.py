@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, IntArray, combine
 from tippingpoint.families.trees.forest import Int32Array
 
 
@@ -28,6 +28,7 @@ class Kind(IntEnum):
     ODDS = 5
     TABLE = 6
     LINKED = 7
+    SOFTMAX = 8
 
 
 class Link(IntEnum):
@@ -56,6 +57,8 @@ class ScoreLoss:
         - `TABLE`: convex, given at points: scores that rise, then the loss at each.
         - `LINKED`: a loss of a function of the score, of `(link, a, inner kind, inner numbers...)`. The function is `eˢ - a`,
           `a - e⁻ˢ`, the same of the logistic function, or the log-odds of the score, a probability kept `a` away from 0 and 1.
+        - `SOFTMAX`: `log(1 + Σ e^s_k)` over all rivals of a class, of `(class, how far each is ahead before any tree)`. It is no
+          function of the one score, a mixture of the `s_k`, which it is no less than.
     """
 
     kind: Kind
@@ -83,6 +86,7 @@ VALUES: dict[Kind, Callable[[FloatArray, FloatArray], FloatArray]] = {
     Kind.SQUARE: lambda s, n: np.square(np.maximum(s + n[0], 0.0)),
     Kind.HUBER: lambda s, n: np.clip(s, 0.0, n[0]) * (np.maximum(s, 0.0) - 0.5 * np.clip(s, 0.0, n[0])),
     Kind.ODDS: lambda s, n: np.log1p(np.clip(s, n[0], 1.0) / np.clip(1.0 - s, n[0], 1.0)),
+    Kind.SOFTMAX: lambda s, _: s,
     Kind.TABLE: lambda s, n: np.asarray(np.interp(s, n[: len(n) // 2], n[len(n) // 2 :])),
 }
 """Every kind by itself."""
@@ -123,3 +127,22 @@ class Sides:
     def crossing(self) -> bool:
         """Whether samples are to be pushed across a boundary, at the least cost, and no further."""
         return self.losses[0].kind is Kind.STEP
+
+    def of(self, samples: IntArray) -> Sides:
+        """Those of these samples."""
+        counts = np.diff(self.begins)[samples]
+        begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        which = np.repeat(self.begins[samples] - begins[:-1], counts) + np.arange(begins[-1])
+        return Sides(begins, self.weights[which], self.offset[which], self.loss[which], self.losses)
+
+    def present(self, outputs: FloatArray) -> FloatArray:
+        """The loss of every sample, of its outputs: the largest over its sides, zero where there are none."""
+        counts = np.diff(self.begins)
+        sample = np.repeat(np.arange(len(counts)), counts)
+        score = self.offset + combine(outputs[sample], self.weights)
+        value, most = np.empty(len(score)), np.full(len(counts), -np.inf)
+        for which, loss in enumerate(self.losses):
+            own = self.loss == which
+            value[own] = loss.value(score[own])
+        np.maximum.at(most, sample, value)
+        return np.where(counts > 0, most, 0.0)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.forest import Int32Array
 
@@ -26,9 +28,12 @@ class Found:
     found
         Whether a better place was found than was known.
     cells
-        `(R, V)` where it is.
+        `(R, V)` where it is; where the row is, if none was found.
     cut
-        Whether time ended the search of the row: another time the numbers may be others, and all the same true.
+        Whether time, or somebody at the keyboard, ended the search of the row: another time the numbers may be others, and all
+        the same true. Of a row that was not begun the profit is what was known, and the bound may be infinite.
+    interrupted
+        Whether somebody at the keyboard ended it all. It is for who asked to stop then, with what is found here.
     """
 
     profit: FloatArray
@@ -36,6 +41,27 @@ class Found:
     found: BoolArray
     cells: Int32Array
     cut: BoolArray
+    interrupted: bool = False
+
+    def take(self, which: IntArray) -> Found:
+        """Some of it."""
+        return Found(*(getattr(self, name)[which] for name in ARRAYS), self.interrupted)
+
+    def put(self, which: IntArray, other: Found) -> Found:
+        """The same, with what another one found in some places."""
+        arrays = [getattr(self, name).copy() for name in ARRAYS]
+        for array, name in zip(arrays, ARRAYS, strict=True):
+            array[which] = getattr(other, name)
+        return Found(*arrays, self.interrupted or other.interrupted)
+
+    def joined(self, other: Found) -> Found:
+        """What both found, one after the other."""
+        arrays = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ARRAYS)
+        return Found(*arrays, self.interrupted or other.interrupted)
+
+
+ARRAYS = ("profit", "bound", "found", "cells", "cut")
+"""What a search tells of every row."""
 
 
 class Searcher(Protocol):
@@ -59,15 +85,15 @@ class Searcher(Protocol):
         budget
             How much work a row may take, in passes of the kernels; 0 for a quick look.
         seconds
-            After which to end, with what is known by then.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            Where somebody at the keyboard ended it.
+            After which to end, with what is known by then. An interrupt from the keyboard ends it likewise, and is told
+            rather than raised: what was found so far is not lost.
         """
         ...
 
     def scores(self, cells: Int32Array) -> FloatArray:
         """`(m, K)` outputs at rows of cells, the base among them."""
+        ...
+
+    def along(self, rows: IntArray, variable: int) -> FloatArray:
+        """`(R, C, K)` outputs of rows in every cell of one variable, all others as they are."""
         ...

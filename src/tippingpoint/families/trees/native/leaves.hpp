@@ -38,6 +38,9 @@ struct Leaves {
     std::vector<int32_t> begins;     // where the entries of every leaf begin, and the end
     std::vector<Entry> entries;
     std::vector<uint64_t> bits;
+    int rivals = 0;                  // other classes, of a loss of all their scores at once; each score by itself:
+    std::vector<double> rival_value, rival_unary;  // of every leaf, and of every cell
+    std::vector<double> rival_offset;
     double offset = 0.0;             // of the score: what does not depend on the cells
     double spent = 0.0;              // of the cost, on columns that are settled
     bool empty = false;              // whether there is no place left at all
@@ -53,6 +56,10 @@ struct Leaves {
         begins.assign(1, 0);
         entries.clear();
         bits.clear();
+        rivals = 0;
+        rival_value.clear();
+        rival_unary.clear();
+        rival_offset.clear();
         offset = spent = 0.0;
         empty = false;
     }

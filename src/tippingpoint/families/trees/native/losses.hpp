@@ -20,6 +20,7 @@ struct Loss {
         kOdds = 5,      // of s, a probability of being wrong: -log(1 - s), both kept numbers[0] away from 0
         kTable = 6,     // convex, given at points: scores that rise, then as many values
         kLinked = 7,    // a loss of a function of s: the link, a number a, the kind of the inner loss, and its numbers
+        kSoftmax = 8,   // log(1 + sum of e^s_k) over the rivals of a class: the class, and how far each is ahead before any tree
     };
     enum Link : int {
         kExpUp = 0,         // e^s - a
@@ -67,6 +68,7 @@ struct Loss {
             case kOdds: return value < (*this)(0.0) ? -kInfinity : value >= (*this)(1.0) ? kInfinity : -std::expm1(-value);
             case kTable: return last_tabled(value);
             case kLinked: return last_linked(value);
+            case kSoftmax: return -kInfinity;  // whatever one score is, others may be high
         }
         return -kInfinity;
     }
@@ -99,6 +101,7 @@ struct Loss {
             }
             case kOdds: return std::log1p(kept_away(s, numbers[0]) / kept_away(1.0 - s, numbers[0]));
             case kTable: return tabled(s);
+            case kSoftmax: return s;  // no less than any mixture of the scores, if others are left out
             case kLinked: break;
         }
         return 0.0;
@@ -174,6 +177,12 @@ struct Loss {
     static constexpr int kStretches = 48;
 };
 
+// What is known of the scores of places: one, or under a loss of several each rival's too.
+struct ScoreRange {
+    double from = -kInfinity, to = kInfinity;
+    std::vector<double> low, high;
+};
+
 // What is maximised over places: the worth of their score, less their cost. For the 0/1 loss the worth of an error does not
 // matter: the cheapest is wanted.
 struct Objective {
@@ -183,27 +192,86 @@ struct Objective {
 
     bool crossing() const { return loss->kind == Loss::kStep; }
 
+    bool of_rivals() const { return loss->kind == Loss::kSoftmax; }
+
+    int own_class() const { return of_rivals() ? static_cast<int>(loss->numbers[0]) : -1; }
+
+    // Of one score; under a loss of several this is no more than they are worth.
     double worth(double score) const {
         if (crossing()) return score >= 0.0 ? 0.0 : -kInfinity;
         return price * ((*loss)(score) - now);
     }
 
+    // Of the scores of rivals.
+    double worth(const std::vector<double> &rivals) const {
+        double top = 0.0, sum = 0.0;
+        for (double score : rivals) top = std::max(top, score);
+        for (double score : rivals) sum += std::exp(score - top);
+        return price * (top + std::log(std::exp(-top) + sum) - now);
+    }
+
     double profit(double score, double cost) const { return worth(score) - cost; }
+
+    // That no place in a range exceeds.
+    double most_worth(const ScoreRange &range) const { return of_rivals() ? worth(range.high) : worth(range.to); }
 
     // The score that a place must pass to be better than `best`, if it costs `least` or more.
     double least_score(double best, double least) const {
         return crossing() ? 0.0 : loss->last_score(now + (best + least) / price);
     }
 
-    // What a place may cost and be better than `best`, if its score is `most` or less.
-    double budget(double best, double most) const { return worth(most) - best; }
+    // The score of a worth.
+    double score_of(double worth) const { return loss->last_score(now + worth / price); }
 
-    // The largest of worth(s) - mu * s between two scores, and the score it belongs to.
-    std::pair<double, double> above_line(double mu, double from, double to) const {
-        if (crossing()) return {-mu * from, from};
-        const auto [value, score] = loss->above_line(price, mu, from, to);
+    // The largest of worth - mu * score in a range, and the score it belongs to.
+    std::pair<double, double> above_line(double mu, const ScoreRange &range, const std::vector<double> &mixture) const {
+        if (crossing()) return {-mu * range.from, range.from};
+        if (of_rivals()) return above_plane(mu, range, mixture);
+        const auto [value, score] = loss->above_line(price, mu, range.from, range.to);
         return {value - price * now, score};
     }
+
+  private:
+    // Of several scores, whose mixture is the one score. For any c > 0, log Z <= Z/c + log c - 1, and Z is a sum: then each
+    // score is at one of its ends. The best c is found by golden sections.
+    std::pair<double, double> above_plane(double mu, const ScoreRange &range, const std::vector<double> &mixture) const {
+        double score = 0.0;
+        const auto bound = [&](double log_c) {
+            double value = price * (std::exp(-log_c) + log_c - 1.0);
+            score = 0.0;
+            for (std::size_t r = 0; r < mixture.size(); ++r) {
+                const double slope = mu * mixture[r];
+                const double low = price * std::exp(range.low[r] - log_c) - slope * range.low[r];
+                const double high = price * std::exp(range.high[r] - log_c) - slope * range.high[r];
+                value += std::max(low, high);
+                score += mixture[r] * (low > high ? range.low[r] : range.high[r]);
+            }
+            return value;
+        };
+        double left = 0.0, right = std::log1p(static_cast<double>(mixture.size()));
+        for (std::size_t r = 0; r < mixture.size(); ++r) right = std::max(right, range.high[r] + std::log1p(mixture.size()));
+        constexpr double kGolden = 0.6180339887498949;
+        double a = right - kGolden * (right - left), b = left + kGolden * (right - left), at_a = bound(a), at_b = bound(b);
+        for (int step = 0; step < kGoldenSteps; ++step) {
+            if (at_a < at_b) {
+                right = b;
+                b = a;
+                at_b = at_a;
+                a = right - kGolden * (right - left);
+                at_a = bound(a);
+            } else {
+                left = a;
+                a = b;
+                at_a = at_b;
+                b = left + kGolden * (right - left);
+                at_b = bound(b);
+            }
+        }
+        const double value = bound(at_a < at_b ? a : b);
+        return {value - price * now, score};
+    }
+
+    static constexpr int kGoldenSteps = 24;
 };
 
 }  // namespace tippingpoint

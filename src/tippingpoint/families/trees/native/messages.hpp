@@ -223,6 +223,41 @@ class Messages {
         return score;
     }
 
+    // The same of every rival's score, and the least of each.
+    void rival_intervals(double budget, std::vector<double> &low, std::vector<double> &high) const {
+        const Leaves &of = *leaves;
+        low = high = of.rival_offset;
+        std::vector<double> least(of.rivals), most(of.rivals);
+        const auto begin = [&] {
+            std::fill(least.begin(), least.end(), kInfinity);
+            std::fill(most.begin(), most.end(), -kInfinity);
+        };
+        const auto see = [&](const double *scores) {
+            for (int r = 0; r < of.rivals; ++r) {
+                least[r] = std::min(least[r], scores[r]);
+                most[r] = std::max(most[r], scores[r]);
+            }
+        };
+        const auto end = [&] {
+            for (int r = 0; r < of.rivals; ++r) {
+                low[r] += least[r];
+                high[r] += most[r];
+            }
+        };
+        for (const Column &column : of.columns) {
+            begin();
+            for (int k = column.first; k < column.first + column.cells; ++k)
+                if (alive[k]) see(&of.rival_unary[k * of.rivals]);
+            end();
+        }
+        for (int t = 0; t < of.tree_count(); ++t) {
+            begin();
+            for (int leaf = of.trees[t]; leaf < of.trees[t + 1]; ++leaf)
+                if (!none(total_[leaf]) && leaf_cost(leaf) <= budget) see(&of.rival_value[leaf * of.rivals]);
+            end();
+        }
+    }
+
     // Kill cells that no place within the budget can be in; whether there are any.
     bool trim(double budget) {
         bool killed = false;

@@ -120,11 +120,34 @@ class Ensemble {
     In<uint64_t> masks_;
 };
 
+// The leaves that rows of numbers fall into, tree by tree, before there are any cells: nodes as of `forest.Forest`.
+void leaves(In<int32_t> feature, In<double> threshold, In<uint8_t> missing_left, In<int32_t> members, In<int32_t> left,
+            In<int32_t> right, In<int32_t> leaf, In<int32_t> roots, In<double> sets, In<int32_t> set_begins, In<double> x,
+            Out<int32_t> found) {
+    nb::gil_scoped_release released;
+    const std::size_t width = x.shape(1), trees = roots.shape(0);
+    const auto goes_left = [&](int32_t node, double value) {
+        if (std::isnan(value)) return missing_left.data()[node] != 0;
+        const int32_t set = members.data()[node];
+        if (set < 0) return value <= threshold.data()[node];
+        return std::binary_search(sets.data() + set_begins.data()[set], sets.data() + set_begins.data()[set + 1], value);
+    };
+    for (std::size_t t = 0; t < trees; ++t) {
+        for (std::size_t i = 0; i < x.shape(0); ++i) {
+            int32_t at = roots.data()[t];
+            while (feature.data()[at] >= 0)
+                at = goes_left(at, x.data()[i * width + feature.data()[at]]) ? left.data()[at] : right.data()[at];
+            found.data()[i * trees + t] = leaf.data()[at];
+        }
+    }
+}
+
 }  // namespace tippingpoint
 
 NB_MODULE(_kernels, module) {
     using tippingpoint::Ensemble;
     module.def("version", [] { return tippingpoint::kVersion; });
+    module.def("leaves", &tippingpoint::leaves);
     nb::class_<Ensemble>(module, "Ensemble")
         .def(nb::init<tippingpoint::In<uint8_t>, tippingpoint::In<int32_t>, tippingpoint::In<double>, tippingpoint::In<int64_t>,
                       tippingpoint::In<double>, tippingpoint::In<double>, tippingpoint::In<double>, tippingpoint::In<double>,

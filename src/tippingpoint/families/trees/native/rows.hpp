@@ -91,7 +91,7 @@ bool in_parallel(std::size_t count, int threads, const std::function<Worker()> &
     return stopped;
 }
 
-// The score that no place of a side exceeds, tree by tree.
+// The scores that no place of a side exceeds, tree by tree.
 class Highest {
   public:
     explicit Highest(const Forest &forest) : outputs_(forest.outputs) {
@@ -117,11 +117,19 @@ class Highest {
         }
     }
 
-    double operator()(const double *weights, double offset) const {
-        double highest = offset;
+    ScoreRange operator()(const double *weights, double offset, const Objective &objective) const {
+        ScoreRange range;
+        range.to = offset;
         for (std::size_t at = 0; at < least_.size(); at += outputs_)
-            for (int k = 0; k < outputs_; ++k) highest += weights[k] * (weights[k] > 0.0 ? most_[at + k] : least_[at + k]);
-        return highest;
+            for (int k = 0; k < outputs_; ++k) range.to += weights[k] * (weights[k] > 0.0 ? most_[at + k] : least_[at + k]);
+        const int own = objective.own_class();
+        for (int k = 0; own >= 0 && k < outputs_; ++k) {
+            if (k == own) continue;
+            double highest = objective.loss->numbers[1 + range.high.size()];
+            for (std::size_t at = 0; at < least_.size(); at += outputs_) highest += most_[at + k] - least_[at + own];
+            range.high.push_back(highest);
+        }
+        return range;
     }
 
   private:
@@ -138,7 +146,7 @@ class RowSearch {
     void operator()(std::size_t i) {
         if (Clock::now() >= request_.deadline) return;  // it stays marked as cut
         const Row row = table_.row(request_.rows[i]);
-        Best best{request_.profit[i], false, {}, 0.0};
+        Best best{request_.profit[i], false, {}};
         double bound = best.profit;
         search_.cut = false;
         const int before = search_.passes;
@@ -146,8 +154,8 @@ class RowSearch {
             const double *weights = request_.sides.weights + static_cast<std::size_t>(s) * forest_.outputs;
             const double offset = request_.sides.offset[s];
             const Loss &loss = (*request_.losses)[request_.sides.loss[s]];
-            const Side side{weights, offset, highest_(weights, offset), present(row, weights, offset),
-                            {&loss, request_.price[i], request_.now[i]}};
+            const Objective objective{&loss, request_.price[i], request_.now[i]};
+            const Side side{weights, offset, highest_(weights, offset, objective), present(row, weights, offset), objective};
             bound = std::max(bound, search_.run(row, side, best, request_.budget, request_.deadline));
         }
         reply_.profit[i] = best.profit;

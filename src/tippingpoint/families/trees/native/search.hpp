@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <queue>
+#include <utility>
 
 #include "descent.hpp"
 #include "shrinking.hpp"
@@ -21,6 +22,8 @@ constexpr double kWorthShrinking = 0.1;  // ... at least this part of its cells 
 constexpr int kNodePasses = 3;           // at every other box
 constexpr int kWindows = 3;              // how often the window is narrowed by what local search finds, while that ...
 constexpr double kWorthNarrowing = 0.7;  // ... makes the budget at least this much smaller
+constexpr double kVeryCurved = 0.125;     // of a loss: at half its scores less than this part of its rise
+constexpr double kTooCurved = 0.5;        // the part of an open bound that is due to the line over a curved loss, for it to be divided
 constexpr int kMuSteps = 8;              // bisections for the best mu
 constexpr double kMuRange = 64.0;        // how far from the present mu it is looked for
 
@@ -28,8 +31,8 @@ constexpr double kMuRange = 64.0;        // how far from the present mu it is lo
 struct Side {
     const double *weights;
     double offset;
-    double highest;  // a score that no place exceeds
-    double now;      // the score as it is
+    ScoreRange range;  // of the scores of any place
+    double now;        // the score as it is
     Objective objective;
 };
 
@@ -37,7 +40,6 @@ struct Best {
     double profit;               // what a place must exceed; attained by `cells` if `found`
     bool found = false;
     std::vector<int32_t> cells;  // of every variable
-    double score = 0.0;
 };
 
 class Search {
@@ -55,12 +57,10 @@ class Search {
         best_ = &best;
         deadline_ = deadline;
         allowed_ = passes + budget;
-        settled_.clear();
-        double bound = open_window();
-        if (bound <= best.profit || budget == 0) return std::max(bound, best.profit);
-        bound = std::min(bound, root());
-        if (closed(bound)) return best.profit;
-        return std::max(branch(bound), best.profit);
+        mixture_.clear();
+        for (int k = 0; objective().of_rivals() && k < forest_.outputs; ++k)
+            if (k != objective().own_class()) mixture_.push_back(side.weights[k]);
+        return std::max(search_bands(budget == 0), best.profit);
     }
 
   private:
@@ -68,30 +68,108 @@ class Search {
 
     bool closed(double bound) const { return bound <= best_->profit + tolerance_; }
 
-    double budget(double most) const { return objective().budget(best_->profit, most); }
+    // What a place may cost and be better than the best, if its worth is no more than this.
+    double budget(double worth) const { return worth - best_->profit; }
 
-    // Cut the window out of the forest and make it smaller as local search finds better places; the bound that costs of single
-    // leaves give.
-    double open_window() {
-        double within = budget(side_->highest);
-        if (!(within > 0.0)) return best_->profit;
-        window_.open(*row_, within * (1.0 + kWindowSlack), side_->weights, raw_);
+    // A bound on the worth of places in the band and in the window.
+    double top_worth() const {
+        return objective().of_rivals() ? window_worth_ : objective().worth(std::min(highest_, band_.high));
+    }
+
+    // Scores from `low` to `high`, and a bound on the profit of places with such scores.
+    struct Band {
+        double low, high, bound;
+        bool operator<(const Band &other) const { return bound < other.bound; }
+    };
+
+    // One band of scores after the other, the one of the highest bound first: all scores at once, unless the loss is so curved
+    // that the line over it bounds nothing; then the band is divided, and the lower part has a narrower window.
+    double search_bands(bool quick) {
+        const double most = objective().most_worth(side_->range), widest = budget(most);
+        if (!(widest > 0.0)) return best_->profit;
+        window_.open(*row_, widest * (1.0 + kWindowSlack), side_->weights, objective().own_class(), raw_);
         raw_.offset = side_->offset;
-        tolerance_ = kRoundOff * (objective().crossing() ? -best_->profit : std::abs(best_->profit) + 1e-3 * within);
-        double bound = best_->profit;
-        for (int round = 0; round < kWindows; ++round) {
+        for (int r = 0; r < raw_.rivals; ++r) raw_.rival_offset[r] += objective().loss->numbers[1 + r];
+        tolerance_ = kRoundOff * (objective().crossing() ? -best_->profit : std::abs(best_->profit) + 1e-3 * widest);
+        std::priority_queue<Band> bands;
+        double high = side_->range.to;
+        for (double low = below_the_curve(high); low > -kInfinity; low = below_the_curve(high)) {
+            bands.push({low, high, objective().worth(high)});
+            high = low;
+        }
+        bands.push({-kInfinity, high, objective().of_rivals() ? most : objective().worth(high)});
+        bool first = true;
+        while (!bands.empty()) {
+            band_ = bands.top();
+            if (closed(band_.bound)) return best_->profit;
+            if (!std::exchange(first, false) && (passes >= allowed_ || out_of_time())) return band_.bound;
+            bands.pop();
+            const double bound = std::min(band_.bound, search_band(quick));
+            if (closed(bound)) continue;
+            if (quick) return bound;
+            if (divide_at_ > band_.low && divide_at_ < band_.high) {
+                bands.push({band_.low, divide_at_, std::min(bound, objective().worth(divide_at_))});
+                bands.push({divide_at_, band_.high, bound});
+            } else {
+                bands.push({band_.low, band_.high, bound});  // it ended for want of passes, or of time
+            }
+        }
+        return best_->profit;
+    }
+
+    // Where to divide the scores up to one, if the loss is so curved there that a line above it says nothing.
+    double below_the_curve(double high) const {
+        if (objective().crossing() || objective().of_rivals()) return -kInfinity;
+        const double from = objective().least_score(best_->profit, 0.0);
+        if (!(high > from) || std::isinf(from)) return -kInfinity;
+        const double low = objective().worth(from), most = objective().worth(high);
+        if (objective().worth(0.5 * (from + high)) - low >= kVeryCurved * (most - low)) return -kInfinity;
+        const double divided = objective().score_of(low + 0.25 * (most - low));
+        return divided > from && divided < high ? divided : -kInfinity;
+    }
+
+    double search_band(bool quick) {
+        divide_at_ = kInfinity;
+        double bound = open_window();
+        if (closed(bound) || quick) return bound;
+        bound = std::min(bound, root());
+        if (closed(bound) || divide_at_ < kInfinity) return bound;
+        return branch(bound);
+    }
+
+    // Whether the line above the worth of scores is what keeps the bound up; then a score at which to divide the band is noted.
+    bool too_curved(double bound) {
+        if (objective().crossing() || objective().of_rivals()) return false;
+        const double relaxed = messages_.at(messages_.mu).second;
+        const double from = std::max(objective().least_score(best_->profit, messages_.least_cost()), band_.low);
+        const double to = std::min(highest_, band_.high);
+        if (!(relaxed > from && relaxed < to)) return false;
+        const double low = objective().worth(from), high = objective().worth(to);
+        const double line = low + (high - low) * (relaxed - from) / (to - from);
+        if (line - objective().worth(relaxed) < kTooCurved * (bound - best_->profit)) return false;
+        const double middle = std::min(std::max(objective().worth(relaxed), low + 0.25 * (high - low)), low + 0.75 * (high - low));
+        divide_at_ = objective().score_of(middle);
+        return divide_at_ > from && divide_at_ < to;
+    }
+
+    // Make the window as narrow as the band allows, and narrower as local search finds better places; the bound that costs of
+    // single leaves give.
+    double open_window() {
+        highest_ = side_->range.to;
+        window_worth_ = objective().most_worth(side_->range);
+        double within = budget(top_worth()), bound = best_->profit;
+        for (int round = 0; round < kWindows && within > 0.0; ++round) {
             narrow(within);
             if (local_.empty) return best_->profit;
             bound = staircase(within);
-            if (bound <= best_->profit) return best_->profit;
+            if (bound <= best_->profit || highest_ < band_.low) return best_->profit;
             slots_.build(local_);
-            const bool fresh = search_locally_from_home();
-            const double narrower = std::min(budget(highest_), within);
-            if (!fresh && narrower > kWorthNarrowing * within) break;
-            if (!(narrower > 0.0)) return best_->profit;
+            const bool fresh = objective().crossing() && search_locally_from_home();
+            const double narrower = std::min(budget(top_worth()), within);
+            if (!fresh && narrower > kWorthNarrowing * within) return bound;
             within = narrower;
         }
-        return bound;
+        return within > 0.0 ? bound : best_->profit;
     }
 
     // The local problem of all leaves and cells within a cost.
@@ -108,6 +186,7 @@ class Search {
     // What a budget can buy, tree by tree: the score rises in steps as the budget does, and a place is worth no more than the best
     // of the steps. Sets `highest_`, the score within the budget.
     double staircase(double within) {
+        if (objective().of_rivals()) return budget(window_worth_) + best_->profit;
         steps_.clear();
         const int columns = static_cast<int>(local_.columns.size());
         for (int c = 0; c < columns; ++c) {
@@ -139,7 +218,7 @@ class Search {
             if (objective().crossing() && score >= 0.0) break;  // no later step is cheaper
         }
         if (objective().crossing() && highest_ >= 0.0)
-            highest_ = kInfinity;  // not all steps were taken
+            highest_ = side_->range.to;  // not all steps were taken
         return bound;
     }
 
@@ -148,13 +227,9 @@ class Search {
         const double before = best_->profit;
         home_place();
         start_ = descent_.place;
-        if (!objective().crossing()) {
-            try_from_here(0.0);
-        } else {
-            for (double factor : {0.0, 0.5, 1.0, 4.0}) {
-                descent_.place = start_;
-                try_from_here(factor * first_mu());
-            }
+        for (double factor : {0.0, 0.5, 1.0, 4.0}) {
+            descent_.place = start_;
+            try_from_here(factor * first_mu());
         }
         return best_->profit > before;
     }
@@ -173,36 +248,46 @@ class Search {
     // Local search from the descent's place; what it finds counts once the forest itself has confirmed its score.
     void try_from_here(double mu) {
         if (!descent_.improve(local_, slots_, objective(), mu)) return;
-        if (objective().profit(descent_.score, descent_.cost) <= best_->profit) return;
+        if (!objective().of_rivals() && objective().profit(descent_.score, descent_.cost) <= best_->profit) return;
         cells_.assign(row_->home, row_->home + forest_.variables.size());
         for (const Settled &each : settled_) cells_[each.variable] = each.model_cell;
         for (std::size_t c = 0; c < local_.columns.size(); ++c)
             cells_[local_.columns[c].variable] = local_.model_cell[local_.columns[c].first + descent_.place[c]];
-        const double score = score_of(cells_);
         double cost = 0.0;
         for (std::size_t v = 0; v < cells_.size(); ++v)
             cost += cell_cost(forest_.variables[v], *row_, static_cast<int>(v), cells_[v]);
-        const double profit = objective().profit(score, cost);
+        const double profit = worth_of(cells_) - cost;
         if (profit <= best_->profit) return;
         best_->profit = profit;
-        best_->score = score;
         best_->cells = cells_;
         best_->found = true;
     }
 
-    double score_of(const std::vector<int32_t> &cells) const {
+    // By the forest itself.
+    double worth_of(const std::vector<int32_t> &cells) {
         double score = side_->offset;
+        sums_.assign(forest_.outputs, 0.0);
         for (int32_t root : forest_.roots) {
             const double *outputs = forest_.values + static_cast<std::size_t>(forest_.leaf(root, cells.data())) * forest_.outputs;
-            for (int k = 0; k < forest_.outputs; ++k) score += side_->weights[k] * outputs[k];
+            for (int k = 0; k < forest_.outputs; ++k) {
+                score += side_->weights[k] * outputs[k];
+                sums_[k] += outputs[k];
+            }
         }
-        return score;
+        if (!objective().of_rivals()) return objective().worth(score);
+        const int own = objective().own_class();
+        rivals_.clear();
+        for (int k = 0; k < forest_.outputs; ++k)
+            if (k != own) rivals_.push_back(objective().loss->numbers[1 + rivals_.size()] + sums_[k] - sums_[own]);
+        return objective().worth(rivals_);
     }
 
     // A price of score at which it pays to cross, or the slope of the worth between what is needed and what is possible.
     double first_mu() const {
         if (objective().crossing()) return 2.0 * -best_->profit / std::max(std::abs(side_->now), 1e-12);
-        const double from = objective().least_score(best_->profit, local_.spent), to = std::min(highest_, side_->highest);
+        if (objective().of_rivals()) return objective().price;
+        const double from = std::max(objective().least_score(best_->profit, local_.spent), band_.low);
+        const double to = std::min(highest_, band_.high);
         if (!(to > from) || std::isinf(from)) return 1.0;
         return std::max((objective().worth(to) - objective().worth(from)) / (to - from), 1e-12);
     }
@@ -217,8 +302,8 @@ class Search {
                 return best_->profit;
             }
             if (round == 0 || shrunk_) messages_.begin(local_, slots_, round == 0 ? first_mu() : messages_.mu);
-            bound = std::min(bound, tighten(kRootPasses));
-            if (closed(bound) || out_of_time()) return bound;
+            bound = std::min(bound, tighten(kRootPasses, true));
+            if (closed(bound) || divide_at_ < kInfinity || out_of_time()) return bound;
             descend_from_messages();
             if (closed(bound)) return bound;
             shrink_if_worth_it();
@@ -251,42 +336,57 @@ class Search {
     }
 
     // Passes over the present box: the best bound on the profit of its places.
-    double tighten(int rounds) {
+    double tighten(int rounds, bool at_root = false) {
         double bound = kInfinity;
         for (int round = 0; round < rounds; ++round) {
             if (round > 0) messages_.refresh_costs();
-            double most = messages_.interval(budget(std::min(highest_, side_->highest)) * (1.0 + kWindowSlack));
-            if (none(most)) return -kInfinity;
+            double most = see_scores(top_worth());
+            if (messages_.infeasible()) return -kInfinity;
             if (messages_.trim(budget(most) * (1.0 + kWindowSlack))) {
                 messages_.refresh();
-                most = std::min(most, messages_.interval(budget(most) * (1.0 + kWindowSlack)));
-                if (none(most)) return -kInfinity;
+                if (messages_.infeasible()) return -kInfinity;
+                most = see_scores(most);
             }
-            const double from = objective().least_score(best_->profit, messages_.least_cost());
-            bound = std::min(bound, objective().worth(most) - messages_.least_cost());
-            if (most < from || closed(bound)) return std::min(bound, best_->profit);
-            double line = objective().above_line(messages_.mu, from, most).first;
+            bound = std::min(bound, most - messages_.least_cost());
+            if (seen_.to < seen_.from || closed(bound)) return std::min(bound, best_->profit);
+            double line = objective().above_line(messages_.mu, seen_, mixture_).first;
             messages_.sweep(true, best_->profit - line);
             if (!messages_.infeasible()) messages_.sweep(false, best_->profit - line);
             ++passes;
             if (messages_.infeasible()) return -kInfinity;
             bound = std::min(bound, line + messages_.bound());
             if (closed(bound)) return bound;
-            bound = std::min(bound, move_mu(from, most));
-            if (closed(bound)) return bound;
-            line = objective().above_line(messages_.mu, from, most).first;
+            bound = std::min(bound, move_mu());
+            if (closed(bound) || (at_root && too_curved(bound))) return bound;
+            line = objective().above_line(messages_.mu, seen_, mixture_).first;
             messages_.fix_leaves(best_->profit - line);
             if (passes >= allowed_ || out_of_time()) break;
         }
         return bound;
     }
 
+    // The range of scores in the present box, and a bound on what they are worth; no more than `most`, which is known already.
+    double see_scores(double most) {
+        const double within = budget(most) * (1.0 + kWindowSlack);
+        if (objective().of_rivals()) {
+            seen_.from = -kInfinity;
+            seen_.to = kInfinity;
+            messages_.rival_intervals(within, seen_.low, seen_.high);
+            for (double score : seen_.high)
+                if (std::isinf(score)) return best_->profit;  // a tree has no leaf within the budget
+            return std::min(most, objective().most_worth(seen_));
+        }
+        seen_.to = std::min(messages_.interval(within), std::min(highest_, band_.high));
+        seen_.from = std::max(objective().least_score(best_->profit, messages_.least_cost()), band_.low);
+        return std::min(most, objective().worth(seen_.to));
+    }
+
     // Bisect for the mu at which the bound is best with these messages, and go halfway there; the best bound on the way.
-    double move_mu(double from, double to) {
+    double move_mu() {
         const double start = messages_.mu;
         double low = start / kMuRange, high = start * kMuRange, best = kInfinity, best_mu = start, mu = start;
         for (int step = 0; step < kMuSteps; ++step) {
-            const auto [line, at] = objective().above_line(mu, from, to);
+            const auto [line, at] = objective().above_line(mu, seen_, mixture_);
             const auto [value, slope] = messages_.at(mu);
             if (line + value < best) {
                 best = line + value;
@@ -473,8 +573,13 @@ class Search {
     Best *best_ = nullptr;
     Clock::time_point deadline_;
     int allowed_ = 0;
-    double tolerance_ = 0.0, highest_ = 0.0;
+    double tolerance_ = 0.0, highest_ = 0.0, window_worth_ = 0.0;
+    ScoreRange seen_;               // of the present box
+    std::vector<double> mixture_;   // of the scores of rivals, that make the one score
+    std::vector<double> sums_, rivals_;
     bool shrunk_ = false;
+    Band band_{-kInfinity, kInfinity, kInfinity};
+    double divide_at_ = kInfinity;
     int split_column_ = -1;
     std::vector<Settled> settled_;
     std::vector<uint8_t> keep_leaf_, keep_cell_;

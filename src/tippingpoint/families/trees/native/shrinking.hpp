@@ -2,8 +2,6 @@
 // trees of one column into what its cells add to the score.
 #pragma once
 
-#include <unordered_map>
-
 #include "forest.hpp"
 #include "leaves.hpp"
 
@@ -23,6 +21,8 @@ class Shrinking {
         out.clear();
         out.offset = in.offset;
         out.spent = in.spent;
+        out.rivals = in.rivals;
+        out.rival_offset = in.rival_offset;
         keep_leaves(alive_leaf);
         keep_cells(alive_cell);
         merge(out, settled);
@@ -59,10 +59,12 @@ class Shrinking {
             out.cost.resize(first + groups, kInfinity);
             out.unary.resize(first + groups, 0.0);
             out.model_cell.resize(first + groups, -1);
+            out.rival_unary.resize((first + groups) * out.rivals, 0.0);
             for (int k = column.first; k < column.first + column.cells; ++k) {
                 if (group_[k] < 0) continue;
                 const int g = first + group_[k];
                 out.unary[g] = in_->unary[k];
+                std::copy_n(&in_->rival_unary[k * out.rivals], out.rivals, &out.rival_unary[g * out.rivals]);
                 if (in_->cost[k] < out.cost[g]) {
                     out.cost[g] = in_->cost[k];
                     out.model_cell[g] = in_->model_cell[k];
@@ -71,6 +73,8 @@ class Shrinking {
             if (groups == 1) {
                 out.spent += out.cost[first];
                 out.offset += out.unary[first];
+                add(&out.rival_unary[first * out.rivals], out.rival_offset.data());
+                out.rival_unary.resize(first * out.rivals);
                 settled.push_back({column.variable, out.model_cell[first]});
                 out.cost.resize(first);
                 out.unary.resize(first);
@@ -101,7 +105,7 @@ class Shrinking {
         for (int k = column.first; k < column.first + column.cells; ++k) {
             between |= boundary_[k] != 0;
             if (!alive_[k]) continue;
-            if (last < 0 || between || in_->unary[k] != in_->unary[last]) ++groups;
+            if (last < 0 || between || !same_unary(k, last)) ++groups;
             group_[k] = groups - 1;
             last = k;
             between = false;
@@ -109,16 +113,27 @@ class Shrinking {
         return groups;
     }
 
+    bool same_unary(int a, int b) const {
+        const double *rivals = in_->rival_unary.data();
+        return in_->unary[a] == in_->unary[b] &&
+               std::equal(rivals + a * in_->rivals, rivals + (a + 1) * in_->rivals, rivals + b * in_->rivals);
+    }
+
+    void add(const double *rivals, double *sum) const {
+        for (int r = 0; r < in_->rivals; ++r) sum[r] += rivals[r];
+    }
+
     int group_sets(int c) {
         const Column &column = in_->columns[c];
-        std::unordered_map<double, int> by_unary;
-        int groups = 0;
+        firsts_.clear();  // of cells that add the same to the score
         for (int k = column.first; k < column.first + column.cells; ++k) {
             if (!alive_[k]) continue;
-            const auto found = by_unary.emplace(in_->unary[k], groups);
-            groups += found.second;
-            group_[k] = found.first->second;
+            std::size_t g = 0;
+            while (g < firsts_.size() && !same_unary(k, firsts_[g])) ++g;
+            if (g == firsts_.size()) firsts_.push_back(k);
+            group_[k] = static_cast<int>(g);
         }
+        int groups = static_cast<int>(firsts_.size());
         const uint64_t *before = nullptr;
         for (int leaf : kept_leaves_) {
             for (int e = in_->begins[leaf]; e < in_->begins[leaf + 1]; ++e) {
@@ -159,6 +174,8 @@ class Shrinking {
                     only = out.entries[e].column;
                 }
                 out.value.push_back(in_->value[leaf]);
+                const double *rivals = in_->rival_value.data() + leaf * in_->rivals;
+                out.rival_value.insert(out.rival_value.end(), rivals, rivals + in_->rivals);
                 out.least.push_back(in_->least[leaf]);
                 out.begins.push_back(static_cast<int32_t>(out.entries.size()));
             }
@@ -168,8 +185,12 @@ class Shrinking {
                 continue;
             }
             if (only >= 0) fold(out, only, first_leaf);
-            else if (out.leaf_count() > first_leaf) out.offset += out.value[first_leaf];
+            else if (out.leaf_count() > first_leaf) {
+                out.offset += out.value[first_leaf];
+                add(out.rival_value.data() + first_leaf * in_->rivals, out.rival_offset.data());
+            }
             out.value.resize(first_leaf);
+            out.rival_value.resize(first_leaf * in_->rivals);
             out.least.resize(first_leaf);
             out.begins.resize(first_leaf + 1);
             out.entries.resize(first_entry);
@@ -221,6 +242,7 @@ class Shrinking {
                 const int e = out.begins[leaf];
                 if (e < out.begins[leaf + 1] && !out.contains(out.entries[e], k)) continue;
                 out.unary[column.first + k] += out.value[leaf];
+                add(out.rival_value.data() + leaf * in_->rivals, out.rival_unary.data() + (column.first + k) * in_->rivals);
                 found = true;
             }
             if (!found) out.cost[column.first + k] = kInfinity;
@@ -228,7 +250,7 @@ class Shrinking {
     }
 
     const Leaves *in_ = nullptr;
-    std::vector<int> kept_leaves_, kept_trees_, group_, new_column_, inside_, outside_;
+    std::vector<int> kept_leaves_, kept_trees_, group_, new_column_, inside_, outside_, firsts_;
     std::vector<uint8_t> alive_, boundary_;
 };
 

@@ -11,13 +11,16 @@ class Window {
   public:
     explicit Window(const Forest &forest) : forest_(forest), column_of_(forest.variables.size(), -1) {}
 
-    // Cut the leaves within a budget out of the forest; their values are weighted sums of the outputs.
-    void open(const Row &row, double budget, const double *weights, Leaves &leaves) {
+    // Cut the leaves within a budget out of the forest; their values are weighted sums of the outputs. Where a class is given,
+    // they tell too how far each other one is ahead of it.
+    void open(const Row &row, double budget, const double *weights, int own, Leaves &leaves) {
         row_ = &row;
+        own_ = own;
         budget_ = budget;
         weights_ = weights;
         leaves_ = &leaves;
         leaves.clear();
+        leaves.rivals = own < 0 ? 0 : forest_.outputs - 1;
         ranks_.clear();
         rank_begins_.clear();
         for (std::size_t v = 0; v < forest_.variables.size(); ++v) column_of_[v] = add_column(static_cast<int>(v));
@@ -31,6 +34,8 @@ class Window {
             for (int w = 0; w < column.words(); ++w) path_bits_.push_back(all_bits(column.cells - 64 * w));
         }
         leaves.unary.assign(leaves.cost.size(), 0.0);
+        leaves.rival_unary.assign(leaves.cost.size() * leaves.rivals, 0.0);
+        leaves.rival_offset.assign(leaves.rivals, 0.0);
         for (int32_t root : forest_.roots) {
             touched_.clear();
             visit(root, 0.0);
@@ -179,6 +184,8 @@ class Window {
         double value = 0.0;
         for (int k = 0; k < forest_.outputs; ++k) value += weights_[k] * outputs[k];
         leaves.value.push_back(value);
+        for (int k = 0; leaves.rivals > 0 && k < forest_.outputs; ++k)
+            if (k != own_) leaves.rival_value.push_back(outputs[k] - outputs[own_]);
         leaves.least.push_back(cost);
         for (int c : touched_) {
             const Run &run = run_[c];
@@ -195,6 +202,7 @@ class Window {
     const Forest &forest_;
     const Row *row_ = nullptr;
     double budget_ = 0.0;
+    int own_ = -1;
     const double *weights_ = nullptr;
     Leaves *leaves_ = nullptr;
     std::vector<int> column_of_;

@@ -17,7 +17,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.float32 import before32, le32
 from tippingpoint.families.trees.readers.nodes import planted
-from tippingpoint.families.trees.readers.rounding import TELLING, UNIT32, in_order, leaf_ranges
+from tippingpoint.families.trees.readers.rounding import TELLING, UNIT32, in_order
 from tippingpoint.families.trees.reading import Link, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.booster_rows import booster_rows, columns_named
@@ -189,7 +189,7 @@ def _forest(learner: Mapping[str, Any], rounds: int | None, base: FloatArray) ->
 
 def _weighted_rounding(forest: Forest, weights: FloatArray, group: IntArray) -> float:
     """What weights of trees add to it: predicting in place, dart adds a leaf to the base, takes that off, and multiplies."""
-    low, high = leaf_ranges(forest)
+    low, high = forest.leaf_ranges
     each = weights[:, None] * np.abs(forest.base) + np.maximum(-low, high)
     own = group[:, None] == np.arange(forest.outputs)
     return DART_UNITS * UNIT32 * float(np.max((each * own).sum(axis=0)))
