@@ -26,9 +26,12 @@ class Found:
     found
         Whether a better place was found than was known.
     cells
-        `(R, V)` where it is.
+        `(R, V)` where it is; where the row is, if none was found.
     cut
-        Whether time ended the search of the row: another time the numbers may be others, and all the same true.
+        Whether time, or somebody at the keyboard, ended the search of the row: another time the numbers may be others, and all
+        the same true. Of a row that was not begun the profit is what was known, and the bound may be infinite.
+    interrupted
+        Whether somebody at the keyboard ended it all. It is for who asked to stop then, with what is found here.
     """
 
     profit: FloatArray
@@ -36,6 +39,7 @@ class Found:
     found: BoolArray
     cells: Int32Array
     cut: BoolArray
+    interrupted: bool = False
 
 
 class Searcher(Protocol):
@@ -59,12 +63,8 @@ class Searcher(Protocol):
         budget
             How much work a row may take, in passes of the kernels; 0 for a quick look.
         seconds
-            After which to end, with what is known by then.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            Where somebody at the keyboard ended it.
+            After which to end, with what is known by then. An interrupt from the keyboard ends it likewise, and is told
+            rather than raised: what was found so far is not lost.
         """
         ...
 
