@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, IntArray, combine
 from tippingpoint.families.trees.forest import Int32Array
 
 
@@ -123,3 +123,22 @@ class Sides:
     def crossing(self) -> bool:
         """Whether samples are to be pushed across a boundary, at the least cost, and no further."""
         return self.losses[0].kind is Kind.STEP
+
+    def of(self, samples: IntArray) -> Sides:
+        """Those of these samples."""
+        counts = np.diff(self.begins)[samples]
+        begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        which = np.repeat(self.begins[samples] - begins[:-1], counts) + np.arange(begins[-1])
+        return Sides(begins, self.weights[which], self.offset[which], self.loss[which], self.losses)
+
+    def present(self, outputs: FloatArray) -> FloatArray:
+        """The loss of every sample, of its outputs: the largest over its sides, zero where there are none."""
+        counts = np.diff(self.begins)
+        sample = np.repeat(np.arange(len(counts)), counts)
+        score = self.offset + combine(outputs[sample], self.weights)
+        value, most = np.empty(len(score)), np.full(len(counts), -np.inf)
+        for which, loss in enumerate(self.losses):
+            own = self.loss == which
+            value[own] = loss.value(score[own])
+        np.maximum.at(most, sample, value)
+        return np.where(counts > 0, most, 0.0)
