@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks
+from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.families.trees.cells import CellForest, CellRows
 from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.leaf_boxes import LeafBoxes
@@ -85,6 +85,11 @@ class MilpSearcher:
         if key not in self._leaves:
             self._leaves[key] = SideLeaves(self._boxes, weights)
         leaves = self._leaves[key]
+
+        def score(cells: Int32Array) -> float:
+            """Added up as in `Sides.present`, to the last digit: a row that stays gains nothing."""
+            return float((offset + combine(self._boxes.outputs(cells)[None, :] + self.base, weights[None, :]))[0])
+
         start = offset + float((weights * self.base).sum())
         low, high = leaves.range
-        return Side(leaves, start, worth, 0.0 if worth.crossing else start + low, start + high)
+        return Side(score, leaves, start, worth, 0.0 if worth.crossing else start + low, start + high)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -45,8 +46,10 @@ class Side:
 
     Attributes
     ----------
+    score
+        At a row of cells.
     leaves, offset
-        What the score is made of; the base is in the offset.
+        What it is made of; the base is in the offset.
     worth
         Of the score.
     low, high
@@ -55,6 +58,7 @@ class Side:
         Of the quick look: what budgets buy, and what no place exceeds.
     """
 
+    score: Callable[[Int32Array], float]
     leaves: SideLeaves
     offset: float
     worth: Worth
@@ -129,7 +133,7 @@ class RowSearch:
 
     def _offer(self, cells: Int32Array, side: Side) -> float:
         """Take a place if it is better than what is known, judged by the trees themselves; its score."""
-        score = side.offset + side.leaves.score(cells)
+        score = side.score(cells)
         cost = sum(float(costs[cell]) for costs, cell in zip(self.costs, cells, strict=True))
         profit = side.worth.at(score) - cost
         if profit > self.best:

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.leaf_boxes import LeafBoxes
 from tippingpoint.families.trees.worth import Worth
 
@@ -30,14 +29,9 @@ class SideLeaves:
 
     def __init__(self, boxes: LeafBoxes, weights: FloatArray) -> None:
         self.boxes = boxes
-        self._weights = weights
         self.values = np.asarray((boxes.values * weights).sum(axis=1))
         self.round_off = ROUND_OFF * float(np.maximum.reduceat(np.abs(self.values), boxes.begins).sum())
         self._levels, self._rank = np.unique(self.values, return_inverse=True)
-
-    def score(self, cells: Int32Array) -> float:
-        """What the leaves add up to that a row of cells falls into."""
-        return float((self._weights * self.boxes.outputs(cells)).sum())
 
     @cached_property
     def range(self) -> tuple[float, float]:
