@@ -11,8 +11,8 @@ and all beyond it at most `p - c_k`.
 
 What HiGHS says is true but for its tolerances. Its bound is that of linear programs whose reduced costs may be wrong by 1e-7;
 all columns are between 0 and 1, so it is wrong by no more than as many times that as there are columns, and by the 1e-6 within
-which HiGHS calls a solution the best. What there is to gain is scaled to 1e4, so that this is little: `Solved.margin`, some
-1e-8 of it. Rows hold at every place but for rounding, those of scores with 1e-6 to spare, so that no tolerance loses a place.
+which HiGHS calls a solution the best. What there is to gain is scaled up, so that this is little: `Solved.margin`, some 1e-8
+of it. Rows hold at every place but for rounding, those of scores with 1e-6 to spare, so that no tolerance loses a place.
 Some places seem to fulfil rows of scores that do not: who asks has to look at the score, and to forbid such a place.
 """
 
@@ -31,7 +31,10 @@ from tippingpoint.families.trees.neighbourhood import Neighbourhood
 from tippingpoint.families.trees.worth import Ceiling
 
 GAIN_SCALE = 1e4
-"""What the most that there is to gain is scaled to; more made programs no more exact, and harder."""
+"""What the most that there is to gain is scaled to ..."""
+
+COST_SCALE = 1e6
+"""... unless the largest cost would be more than this: beyond it, tolerances are those of double precision."""
 
 SCORE_SCALE = 10.0
 """What the largest part of a score is scaled to.
@@ -262,7 +265,7 @@ class _Program:
         )
 
     def solve(self, gain: float, nodes: int, seconds: float) -> Solved:
-        scale = GAIN_SCALE / gain
+        scale = min(GAIN_SCALE / gain, COST_SCALE / max(float(np.abs(self.gain).max()), gain))
         margin = (DUAL_TOLERANCE * self.columns + GAP_TOLERANCE) / scale
         whole = np.zeros(self.columns, dtype=np.intp)
         whole[0] = 1
