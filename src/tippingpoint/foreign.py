@@ -27,6 +27,12 @@ def is_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
+def is_of(model: Any, library: str, *names: str) -> bool:
+    """Whether a model is of one of these classes of a library, which is not imported to find out."""
+    kinds = tuple(getattr(sys.modules.get(library), name, None) for name in names)
+    return any(kind is not None and isinstance(model, kind) for kind in kinds)
+
+
 @contextmanager
 def guarded(sentence: Callable[[str], TippingPointError]) -> Iterator[None]:
     """Whatever the code inside raises, `sys.exit` too, as the error that `sentence` makes of the reason.

@@ -32,3 +32,22 @@ def progress_bar(title: str, steps: int, *, show: bool | None) -> Iterator[Tick]
 
 def _silent(done: int) -> None:
     pass
+
+
+@contextmanager
+def interval_bar(title: str, *, show: bool | None) -> Iterator[Callable[[float, float], None]]:
+    """Two bounds that close, on standard error; `show=None` means where that is a terminal."""
+    if not (sys.stderr.isatty() if show is None else show):
+        yield _unwatched
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True, force_terminal=show), transient=True) as bar:
+        task = bar.add_task(title)
+        yield lambda lower, upper: bar.update(task, description=f"{title} between {lower:.4g} and {upper:.4g}")
+
+
+def _unwatched(lower: float, upper: float) -> None:
+    pass

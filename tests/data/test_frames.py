@@ -35,6 +35,14 @@ def test_polars_categories_without_a_list_are_those_held() -> None:
     assert features.columns[0].decoded(features.x[:, 0]).dtype == polars.Categorical
 
 
+@pytest.mark.parametrize("kind", ["int64", "uint64", "int8"])
+def test_whole_numbers_that_are_too_large_for_their_type_stay_the_numbers_that_they_are(kind: str) -> None:
+    column = read_features(pd.DataFrame({"count": np.array([1, 2], dtype=kind)})).columns[0]
+    for numbers in ([1e300, -1e25], [2.0**63, 1.0], [-(2.0**64), 0.0]):
+        assert [float(value) for value in column.decoded(np.array(numbers))] == numbers
+    assert column.decoded(np.array([3.0, 4.0])).dtype == kind
+
+
 def test_rows_are_rebuilt_for_the_model_with_the_types_that_it_knows() -> None:
     """Also where the frame's labels repeat, and where a value is none that the type can hold."""
     frame = shop().set_axis(["a", "b", "a", "a"])

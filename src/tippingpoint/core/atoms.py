@@ -217,6 +217,10 @@ class Atoms:
         last = envelopes.chosen(math.inf)
         return places[last], cost[last]
 
+    def respond(self, price: float) -> Response:
+        """The best responses among the atoms; at an infinite price their peak."""
+        return self._prune()[1].respond(price)
+
     def at(self, price: float) -> FloatArray:
         """The best place of every sample at a price."""
         (_, _, _, places), envelopes = self._prune()

@@ -16,6 +16,7 @@ from tippingpoint.core.dual import Solution, Status, highest_floor
 from tippingpoint.core.oracle import Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
+from tippingpoint.errors import UnsupportedError
 
 ROUND_OFF = 1e-9
 """Relative gap between a cost and its lower bound that is rounding."""
@@ -24,6 +25,36 @@ ROUND_OFF = 1e-9
 def largest_gains(price: float, right: BoolArray, least: FloatArray) -> FloatArray:
     """The most that `λ·lift - cost` can be for samples that are `right`, of which no error costs less than `least`."""
     return np.where(right, np.maximum(price - least, 0.0), 0.0)
+
+
+class NearestErrors:
+    """Best responses where the nearest error of every sample costs what is given; they fulfil
+    `tippingpoint.core.responses.BestResponses`.
+
+    Parameters
+    ----------
+    losses
+        0 or 1, as they are now.
+    nearest
+        What the nearest error of every sample costs; infinite where there is none.
+    """
+
+    ceiling = math.inf
+
+    def __init__(self, losses: FloatArray, nearest: FloatArray) -> None:
+        self.losses = losses
+        self.nearest = nearest
+
+    def respond(self, price: float) -> Response:
+        goes = (self.losses == 0.0) & (self.nearest < price)
+        return Response(goes.astype(float), np.where(goes, self.nearest, 0.0), np.zeros_like(self.nearest))
+
+    def peak(self) -> Response:
+        return self.respond(math.inf)
+
+    def escape(self, lift: float) -> Response:
+        """There is one error to go to, and nothing beyond it."""
+        raise UnsupportedError("a nearest error has no ceiling, so nothing can escape from it.")
 
 
 class NearestErrorOracle(Oracle):
@@ -46,9 +77,7 @@ class NearestErrorOracle(Oracle):
         return bool((self.least >= self.nearest * (1.0 - ROUND_OFF)).all())
 
     def respond(self, price: float) -> Response:
-        cost = self.nearest
-        goes = (self.losses == 0.0) & (cost < price)
-        return Response(goes.astype(float), np.where(goes, cost, 0.0), np.zeros_like(cost))
+        return NearestErrors(self.losses, self.nearest).respond(price)
 
     def peak(self) -> Response:
         return self.respond(math.inf)

@@ -129,11 +129,13 @@ class Problem:
 
     def floor(self, price: float, gain: FloatArray) -> float:
         """`g(h)` for bounds `gain ≥ e_i(λ) - λ·ℓ(ẑ_i)` at `λ = h/θ1`: a lower bound on the stability, whatever `h` is."""
-        if not np.isfinite(gain).all():
-            return -math.inf
+        return self.bounded(price, gain).value if np.isfinite(gain).all() else -math.inf
+
+    def bounded(self, price: float, gain: FloatArray) -> Evaluation:
+        """The evaluation at `h` as if these bounds on gains were attained; of its risk and costs nothing can be said."""
         nothing = np.zeros_like(gain)
         # Only θ1·gain enters the value; as a cost of its own it needs no point that attains it.
-        return self._weigh(price, Response(nothing, -gain, nothing)).value
+        return self._weigh(price, Response(nothing, -gain, nothing))
 
     def rest(self) -> Evaluation:
         """The data as they are, or as they are at once for the smallest price (CVaR reweights without cost)."""

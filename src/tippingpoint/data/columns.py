@@ -15,6 +15,9 @@ from tippingpoint.errors import InputError
 
 Holds = Literal["number", "integer", "boolean", "category"]
 
+LARGE = 2.0**63
+"""What no whole number of 64 bits reaches."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -59,7 +62,7 @@ class Column:
             missing = np.isnan(numbers)
             codes = np.where(missing, len(self.categories), numbers).astype(np.intp)
             return self._values[codes] if missing.any() else self._whole[codes]
-        if self.holds == "integer" and bool((numbers == np.round(numbers)).all()):
+        if self.holds == "integer" and bool(((numbers == np.round(numbers)) & (np.abs(numbers) < LARGE)).all()):
             return numbers.astype(np.int64)
         if self.holds == "boolean" and np.isin(numbers, (0.0, 1.0)).all():
             return numbers.astype(bool)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tippingpoint.errors import UnsupportedError
-from tippingpoint.families.blackbox.booster_estimators import (
+from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
+from tippingpoint.files.damage import examining
+from tippingpoint.files.lightgbm_text import Ensemble, read_ensemble, written_ensemble
+from tippingpoint.preprocessing.booster_estimators import (
     BoosterClassifier,
     BoosterRegressor,
     checked_classes,
     lightgbm_task,
 )
-from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
-from tippingpoint.files.damage import examining
-from tippingpoint.files.lightgbm_text import Ensemble, read_ensemble, written_ensemble
 from tippingpoint.preprocessing.categories import as_written
 
 BEGINS = (b"tree\nversion=", b"tree\r\nversion=")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.blackbox.booster_estimators import checked_classes
 from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.files.onnx_session import Session
 from tippingpoint.files.protobuf import fields, packed
+from tippingpoint.preprocessing.booster_estimators import checked_classes
 
 BEGINS = re.compile(rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42]")
 """How a graph begins: the version of the format, and then the next field of a model."""

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 from tippingpoint.errors import UnsupportedError
-from tippingpoint.families.blackbox.booster_estimators import BoosterClassifier, BoosterRegressor, checked_classes, xgboost_task
 from tippingpoint.files import ubjson
 from tippingpoint.files.base import Content, Format, Loading, Stored, library, reading
 from tippingpoint.files.damage import examining
 from tippingpoint.files.documents import json_of
 from tippingpoint.files.xgboost_learner import Learner, read_learner, written_learner
+from tippingpoint.preprocessing.booster_estimators import BoosterClassifier, BoosterRegressor, checked_classes, xgboost_task
 
 JSON_HEAD = re.compile(rb'\s*\{\s*"(learner|version)"\s*:')
 """How XGBoost's JSON begins."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,7 +14,7 @@ import numpy as np
 from tippingpoint.data.columns import is_missing, plain
 from tippingpoint.data.frames import unknown_category
 from tippingpoint.errors import InputError, listed
-from tippingpoint.foreign import is_module
+from tippingpoint.foreign import is_module, is_of
 
 UNNAMED = "Column_{}"
 """What LightGBM calls columns that had no names."""
@@ -48,7 +47,7 @@ def native_categories(model: Any, names: Sequence[str]) -> NativeCategories:
     booster = booster_in(model)
     if booster is None:
         return _of_histograms(model, names)
-    return _of_xgboost(booster, names) if _is(booster, "xgboost", "Booster") else _of_lightgbm(booster, names)
+    return _of_xgboost(booster, names) if is_of(booster, "xgboost", "Booster") else _of_lightgbm(booster, names)
 
 
 def booster_in(model: Any) -> Any:
@@ -56,7 +55,7 @@ def booster_in(model: Any) -> Any:
     model = getattr(model, "source", model)  # as booster estimators wrap them
     if is_booster(model):
         return model
-    wrapped = _is(model, "xgboost", "XGBModel") or _is(model, "lightgbm", "LGBMModel")
+    wrapped = is_of(model, "xgboost", "XGBModel") or is_of(model, "lightgbm", "LGBMModel")
     if not wrapped or not model.__sklearn_is_fitted__():
         return None
     return model.get_booster() if hasattr(model, "get_booster") else model.booster_
@@ -64,7 +63,7 @@ def booster_in(model: Any) -> Any:
 
 def booster_names(booster: Any, columns: Iterable[str] = ()) -> tuple[str, ...] | None:
     """The columns that a booster was trained on, as those of the data are written; None where they had no names."""
-    if _is(booster, "xgboost", "Booster"):
+    if is_of(booster, "xgboost", "Booster"):
         return None if booster.feature_names is None else tuple(booster.feature_names)
     names = tuple(booster.feature_name())
     return None if names == tuple(UNNAMED.format(j) for j in range(len(names))) else as_written(names, columns)
@@ -79,7 +78,7 @@ def as_written(names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
 
 def is_booster(model: Any) -> bool:
     """Whether a model is a Booster of XGBoost or LightGBM itself; neither library is imported to find out."""
-    return _is(model, "xgboost", "Booster") or _is(model, "lightgbm", "Booster")
+    return is_of(model, "xgboost", "Booster") or is_of(model, "lightgbm", "Booster")
 
 
 def as_trained(data: Any, known: NativeCategories) -> Any:
@@ -108,7 +107,7 @@ def _categorical(column: Any, values: Sequence[Any], *, closed: bool) -> Any:
     import pandas as pd
 
     written = {str(value): value for value in values}
-    held = {value: _meant(value, values, written) for value in plain(column.unique())}
+    held = {value: own_value(value, values, written) for value in plain(column.unique())}
     others = [value for value in dict.fromkeys(held.values()) if value not in set(values)]
     if others and closed:
         row = next(row for row, value in column.items() if held.get(value) == others[0])
@@ -117,17 +116,12 @@ def _categorical(column: Any, values: Sequence[Any], *, closed: bool) -> Any:
     return pd.Series(pd.Categorical(meant, categories=[*values, *others]), index=column.index)
 
 
-def _meant(value: Any, values: Sequence[Any], written: Mapping[str, Any]) -> Any:
+def own_value(value: Any, values: Sequence[Any], written: Mapping[str, Any]) -> Any:
     """A value of the data as the model's own: a file has the number 3 where the model knows the text '3', or 3.0."""
     if value in values:
         return value
     whole = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     return written.get(str(value), written.get(whole, value))
-
-
-def _is(model: Any, library: str, name: str) -> bool:
-    kind = getattr(sys.modules.get(library), name, None)
-    return kind is not None and isinstance(model, kind)
 
 
 def _of_xgboost(booster: Any, names: Sequence[str]) -> NativeCategories:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.columns import plain
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, ModelError
@@ -101,12 +101,12 @@ def contributions(
     missing
         By column of numbers in which something is missing: `(K,)`.
     """
-    start = _whole_row(features)
-    places = _places(features)
+    start = whole_row(features)
+    places = category_places(features)
     rows = np.tile(start, (len(places) + 1, 1))
     for row, (j, value) in zip(rows[1:], places, strict=True):
         row[j] = value
-    seen = _transformed(steps, features, 0, rows)
+    seen = transformed(steps, features, np.zeros(len(rows), dtype=np.intp), rows)
     scores = np.asarray((seen if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)) @ coef.T, dtype=float)
     constant = scores[0].copy()
     tables: dict[int, FloatArray] = {}
@@ -130,7 +130,7 @@ def stumbling_block(steps: Any, features: Features) -> str:
     """In words: the category, or the gap, on which a pipeline fails, and where it stands."""
     trial = np.linspace(0, len(features.x) - 1, min(TRIAL_ROWS, len(features.x))).astype(int).tolist()
     for works in [i for i in trial if not _fails(steps, features, i, features.x[i])][:1]:
-        for j, value in _places(features):
+        for j, value in category_places(features):
             row = features.x[works].copy()
             row[j] = value
             if _fails(steps, features, works, row):
@@ -143,17 +143,17 @@ def stumbling_block(steps: Any, features: Features) -> str:
 def _fails(steps: Any, features: Features, like: int, row: FloatArray) -> bool:
     try:
         with guarded(ModelError):
-            _transformed(steps, features, like, row[None])
+            transformed(steps, features, np.array([like]), row[None])
     except ModelError:
         return True
     return False
 
 
-def _transformed(steps: Any, features: Features, like: int, rows: FloatArray) -> Any:
-    """What comes out of the pipeline for these rows, which are like that of the data but for some values."""
+def transformed(steps: Any, features: Features, rows: IntArray, x: FloatArray) -> Any:
+    """What comes out of the pipeline for these rows of the data, with the values of `x` in place of their own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # categories that the encoder does not know are its own affair
-        return steps.transform(features.native_at(np.full(len(rows), like, dtype=np.intp), rows))
+        return steps.transform(features.native_at(rows, x))
 
 
 def _holds(column: FloatArray, value: float) -> BoolArray:
@@ -176,7 +176,7 @@ def _check_unheld(features: Features, j: int, value: float) -> None:
         raise InputError(f"{cell}={column.label(value)!r} is nothing to the model's encoder; drop the row, or encode it.")
 
 
-def _places(features: Features) -> list[tuple[int, float]]:
+def category_places(features: Features) -> list[tuple[int, float]]:
     """What is to be asked, by column: every category, and what is missing."""
     places: list[tuple[int, float]] = []
     for j, column in enumerate(features.columns):
@@ -185,7 +185,7 @@ def _places(features: Features) -> list[tuple[int, float]]:
     return places
 
 
-def _whole_row(features: Features) -> FloatArray:
+def whole_row(features: Features) -> FloatArray:
     """The first row, its gaps filled with what other rows hold."""
     row = np.array(features.x[0])
     for j in np.flatnonzero(np.isnan(row)):

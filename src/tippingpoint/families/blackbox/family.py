@@ -10,7 +10,6 @@ from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, ModelError
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
-from tippingpoint.families.blackbox.boosters import booster_estimator
 from tippingpoint.families.blackbox.calling import Caller
 from tippingpoint.families.blackbox.options import BlackBoxOptions
 from tippingpoint.families.blackbox.outputs import read_answers
@@ -19,6 +18,7 @@ from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.options import check_whole
 from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES, Loss
+from tippingpoint.preprocessing.boosters import booster_estimator
 from tippingpoint.preprocessing.categories import is_booster
 from tippingpoint.preprocessing.modules import function_of_rows, steps_and_last
 from tippingpoint.query.queried import QueriedModel

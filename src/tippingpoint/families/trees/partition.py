@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class _Dividing:
         self.x = x
         self.seen = columns.values(x)
         self.nodes_of = {int(m): np.flatnonzero(forest.feature == m) for m in forest.columns}
+        self.cuts: Mapping[int, FloatArray] = {}
 
     def partition(self) -> Partition:
         forest = self.forest
@@ -96,41 +97,46 @@ class _Dividing:
 
     def _variables(self) -> Iterator[_Divided]:
         """Lines and menus that may move, then the columns of the model that stay."""
-        moving: set[int] = set()
-        for menu in self.domain.menus:
-            of_menu = self._made_of(menu.columns)
-            moving |= set(of_menu)
-            if of_menu:
-                yield self._menu(menu, of_menu)
-        for j in self.domain.free:
-            of_line = self._made_of(np.array([j], dtype=np.intp))
-            moving |= set(of_line)
-            if of_line:
-                yield self._line(int(j), of_line)
-        for m in self.nodes_of:
-            if m not in moving:
-                yield self._still(m)
+        lines = {int(j): self._made_of(np.array([j], dtype=np.intp)) for j in self.domain.free}
+        for j, of_line in lines.items():
+            self._check_line(j, of_line)
+        every = [m for of_line in lines.values() for m in of_line]
+        self.cuts = self.columns.all_cuts({m: self.forest.threshold[self.nodes_of[m]] for m in every})
+        menus = [(menu, self._made_of(menu.columns)) for menu in self.domain.menus]
+        yield from (self._menu(menu, of_menu) for menu, of_menu in menus if of_menu)
+        yield from (self._line(j, of_line) for j, of_line in lines.items() if of_line)
+        moving = {*every, *(m for _, of_menu in menus for m in of_menu)}
+        yield from (self._still(m) for m in self.nodes_of if m not in moving)
 
     def _made_of(self, raw: IntArray) -> list[int]:
         """The columns that the trees look at which are made of these columns of the user's."""
         return [m for m in self.nodes_of if self.columns.source[m] in raw]
 
+    def _check_line(self, j: int, of_line: list[int]) -> None:
+        """Refuse a number whose thresholds cannot be taken back to it."""
+        name = self.domain.names[j]
+        for m in of_line:
+            if self.columns.rises[m] == 0 or (self.forest.members[self.nodes_of[m]] != LEAF).any():
+                raise NotDividedError(f"what the model makes of {name!r} does not rise with it, so it cannot move as a number")
+        ends, allowed = (self.columns.lower[j], self.columns.upper[j]), self._allowed(j)
+        beyond = (allowed[0].min() < ends[0], allowed[1].max() > ends[1])
+        for side, out, end in zip(self.columns.missing_beyond[j], beyond, ends, strict=True):
+            if of_line and side and out:
+                raise NotDividedError(f"beyond {end:g} the model takes {name!r} for missing; bound it in a Space")
+
+    def _allowed(self, j: int) -> tuple[FloatArray, FloatArray]:
+        """The bounds of every sample along a column; one that is missing has none."""
+        low, high = (bound[:, 0] for bound in self.domain.bounds(self.x, np.array([j], dtype=np.intp)))
+        gone = np.isnan(self.x[:, j])
+        return np.where(gone, math.inf, low), np.where(gone, -math.inf, high)
+
     def _line(self, j: int, of_line: list[int]) -> _Divided:
         """A number that moves freely, cut wherever a column made of it passes a threshold."""
-        name = self.domain.names[j]
-        nodes, cuts, swapped = [], [], []
-        for m in of_line:
-            own = self.nodes_of[m]
-            if self.columns.rises[m] == 0 or (self.forest.members[own] != LEAF).any():
-                raise NotDividedError(f"what the model makes of {name!r} does not rise with it, so it cannot move as a number")
-            thresholds, which = np.unique(self.forest.threshold[own], return_inverse=True)
-            nodes.append(own)
-            cuts.append(self.columns.cuts(m, thresholds)[which])
-            swapped.append(np.full(len(own), self.columns.rises[m] < 0))
-        every, at, flipped = np.concatenate(nodes), np.concatenate(cuts), np.concatenate(swapped)
-        domain, columns = self.domain, np.array([j], dtype=np.intp)
+        domain, nodes = self.domain, np.concatenate([self.nodes_of[m] for m in of_line])
+        at = np.concatenate([self.cuts[m] for m in of_line])
+        falls = np.concatenate([np.full(len(self.nodes_of[m]), self.columns.rises[m] < 0) for m in of_line])
         line = Line(
-            name,
+            domain.names[j],
             j,
             np.unique(at[np.isfinite(at)]),
             float(domain.price[j]),
@@ -139,17 +145,17 @@ class _Dividing:
         )
         # All numbers lie above a cut at minus infinity, and none above one at infinity.
         cut = np.where(np.isfinite(at), np.searchsorted(line.cuts, at), np.where(at < 0.0, -1, len(line.cuts)))
-        low, high = (bound[:, 0] for bound in domain.bounds(self.x, columns))
+        low, high = self._allowed(j)
         return _Divided(
             line,
-            every,
+            nodes,
             None,
             cut.astype(np.int32),
-            self._gone_left(every, j) ^ flipped,
-            flipped,
+            self._gone_left(nodes, j) ^ falls,
+            falls,
             self.x[:, j],
-            low,
-            high,
+            np.maximum(low, self.columns.lower[j]),  # beyond, the pipeline fails
+            np.minimum(high, self.columns.upper[j]),
             line.home(self.x[:, j]),
             np.zeros(len(self.x), dtype=np.int32),
         )
@@ -161,12 +167,14 @@ class _Dividing:
         gone = self.x[:1].copy()
         gone[:, j] = np.nan
         seen = self.columns.values(gone)[0]
-        return np.array([bool(self.forest.goes_left(int(i), seen[self.forest.feature[i : i + 1]])[0]) for i in nodes])
+        return np.array([self.forest.goes_left(int(i), seen[self.forest.feature[[i]]])[0] for i in nodes], dtype=bool)
 
     def _menu(self, menu: Menu, of_menu: list[int]) -> _Divided:
         """A menu, its options tried out one by one."""
+        menu = self._offered(menu)
+        served = np.isfinite(menu.cost).any(axis=0)
         trial = np.repeat(self.x[:1], len(menu.values), axis=0)
-        trial[:, menu.columns] = menu.values
+        trial[:, menu.columns] = np.where(served[:, None], menu.values, menu.values[served][:1])
         seen = self.columns.values(trial)
         nodes = np.concatenate([self.nodes_of[m] for m in of_menu])
         left = np.concatenate([_sent_left(self.forest, self.nodes_of[m], seen[:, m]) for m in of_menu])
@@ -189,6 +197,16 @@ class _Dividing:
             options.cell[option],
             option.astype(np.int32),
         )
+
+    def _offered(self, menu: Menu) -> Menu:
+        """A menu in which nothing costs anything but an infinity that the model fails on."""
+        refused = self.columns.refused.get(int(menu.columns[0]))
+        if refused is None:
+            return menu
+        codes = np.where(menu.gap, len(refused) - 1, np.nan_to_num(menu.values[:, 0])).astype(np.intp)
+        cost = menu.cost.copy()
+        cost[:, refused[codes]] = math.inf
+        return replace(menu, cost=cost)
 
     def _still(self, m: int) -> _Divided:
         """A column of the model that stays: samples never leave their cells."""

@@ -9,11 +9,13 @@ from typing import Any, Literal
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees.forest import Forest
 
-Returns = Literal["score", "probability", "prediction"]
+Returns = Literal["score", "order", "probability", "prediction"]
 """What the outputs of a forest are.
 
 - "score": of classes; one number a class, or of two classes one number, above 0 for the second. Probabilities are their
   softmax, or of one number the logistic function of it.
+- "order": of classes, as many numbers as scores are. The largest, or the sign of the one, tells the class; they tell no
+  probabilities.
 - "probability": of classes, one number a class, as forests average them.
 - "prediction": of a regressor, before its link.
 """
@@ -38,13 +40,16 @@ class TreeReading:
         The library's own outputs, `(n, K)`, of rows as the user would give them to the model: what the forest's scores are
         checked against.
     rounding
-        How far the library's own sums may be from exact ones, absolute: far where they are of float32.
+        How far the library's own outputs may be from exact sums, absolute: far where they are of float32. Where classes are
+        as close as that, the library may tell either.
     classes
         Labels in the order of the outputs (of one score: the first and the second class); None for regressors.
     names
         Of the columns it takes, in their order; None where it takes them by position.
     categories
-        By column: the categories that it knows, in the order of their codes. Their codes are what the forest's sets list.
+        By column: the categories that it knows, in the order of their codes, from 0 on. Their codes are what the forest takes,
+        and its sets list. Columns of categories that are not here hold the codes themselves; what is no category that it knows
+        is missing to it, if it takes it at all.
     """
 
     forest: Forest

@@ -44,13 +44,15 @@ class Descent {
             score += value;
             for (const auto &[leaf, missed] : beside_) {
                 const double gain = leaves.value[leaf] - value;
-                slots.each_block(leaves, slots.by_leaf[missed], [&](int b) { block_gain_[b] = gain; });
+                const int i = slots.of_leaf[missed];
+                slots.each_block(slots.slots[slots.entry_slot[i]], slots.entries[i], [&](int b) { block_gain_[b] = gain; });
             }
             for (int i = slots.tree_begins[t]; i < slots.tree_begins[t + 1]; ++i) {
                 const Slot &slot = slots.slots[slots.tree_slots[i]];
                 int e = leaves.begins[here];
-                while (e < leaves.begins[here + 1] && slots.by_leaf[e].slot != slots.tree_slots[i]) ++e;
-                if (e < leaves.begins[here + 1]) slots.each_block(leaves, slots.by_leaf[e], [&](int b) { block_gain_[b] = 0.0; });
+                while (e < leaves.begins[here + 1] && slots.entry_slot[slots.of_leaf[e]] != slots.tree_slots[i]) ++e;
+                if (e < leaves.begins[here + 1])
+                    slots.each_block(slot, slots.entries[slots.of_leaf[e]], [&](int b) { block_gain_[b] = 0.0; });
                 else std::fill_n(&block_gain_[slot.first_block], slot.blocks, 0.0);
             }
         }

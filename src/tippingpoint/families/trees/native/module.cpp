@@ -49,7 +49,13 @@ class Ensemble {
         return parallel<RowSearch>(rows.shape(0), threads, [&] { return RowSearch(forest_, table_, highest_, request, reply); });
     }
 
-    // The outputs of the forest at rows of cells.
+    // The outputs of rows, without the base, in every cell of one variable; true where a signal ended it early.
+    bool along(In<int32_t> rows, int variable, int threads, Out<double> outputs) const {
+        return parallel<RowAlong>(rows.shape(0), threads,
+                                  [&] { return RowAlong(forest_, table_, rows.data(), variable, outputs.data()); });
+    }
+
+    // The outputs of the forest, without the base, at rows of cells.
     void scores(In<int32_t> cells, Out<double> outputs) const {
         nb::gil_scoped_release released;
         for (std::size_t i = 0; i < cells.shape(0); ++i) {
@@ -127,5 +133,6 @@ NB_MODULE(_kernels, module) {
                       tippingpoint::In<double>, tippingpoint::In<double>, tippingpoint::In<double>, tippingpoint::In<double>,
                       tippingpoint::In<int32_t>, tippingpoint::In<int32_t>>())
         .def("search", &Ensemble::search)
+        .def("along", &Ensemble::along)
         .def("scores", &Ensemble::scores);
 }

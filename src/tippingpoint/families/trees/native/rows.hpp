@@ -67,7 +67,7 @@ bool in_parallel(std::size_t count, int threads, const std::function<Worker()> &
         pool.emplace_back([&] {
             try {
                 Worker work = worker();
-                for (std::size_t i = next++; i < count && !stopped; i = next++) work(i, stopped);
+                for (std::size_t i = next++; i < count && !stopped; i = next++) work(i);
             } catch (...) {
                 const std::lock_guard<std::mutex> lock(mutex);
                 failure = std::current_exception();
@@ -135,7 +135,8 @@ class RowSearch {
     RowSearch(const Forest &forest, const Table &table, const Highest &highest, const Request &request, const Reply &reply)
         : forest_(forest), table_(table), highest_(highest), request_(request), reply_(reply), search_(forest) {}
 
-    void operator()(std::size_t i, const std::atomic<bool> &) {
+    void operator()(std::size_t i) {
+        if (Clock::now() >= request_.deadline) return;  // it stays marked as cut
         const Row row = table_.row(request_.rows[i]);
         Best best{request_.profit[i], false, {}, 0.0};
         double bound = best.profit;
@@ -173,6 +174,53 @@ class RowSearch {
     const Request &request_;
     const Reply &reply_;
     Search search_;
+};
+
+// The outputs of rows in every cell of one variable, all others as they are; summed in the order of the trees.
+class RowAlong {
+  public:
+    RowAlong(const Forest &forest, const Table &table, const int32_t *rows, int variable, double *outputs)
+        : forest_(forest), table_(table), rows_(rows), variable_(variable), outputs_(outputs), cells_(table.variables) {}
+
+    void operator()(std::size_t i) {
+        const Variable &variable = forest_.variables[variable_];
+        const int32_t *home = table_.row(rows_[i]).home;
+        std::copy(home, home + table_.variables, cells_.begin());
+        row_ = outputs_ + i * static_cast<std::size_t>(variable.cells) * forest_.outputs;
+        std::fill_n(row_, static_cast<std::size_t>(variable.cells) * forest_.outputs, 0.0);
+        for (int32_t root : forest_.roots) {
+            if (variable.ordered) visit(root, 0, variable.missing() - 1);
+            for (int cell = variable.ordered ? variable.missing() : 0; cell < variable.cells; ++cell) {
+                cells_[variable_] = cell;
+                add(forest_.leaf(root, cells_.data()), cell, cell);
+            }
+        }
+    }
+
+  private:
+    void visit(int32_t at, int from, int to) {
+        const Node &node = forest_.nodes[at];
+        if (node.variable < 0) add(node.cut, from, to);
+        else if (node.variable != variable_) visit(forest_.goes_left(node, cells_[node.variable]) ? node.left : node.right, from, to);
+        else {
+            if (from <= node.cut) visit(node.left, from, std::min(to, node.cut));
+            if (to > node.cut) visit(node.right, std::max(from, node.cut + 1), to);
+        }
+    }
+
+    void add(int32_t leaf, int from, int to) {
+        const double *values = forest_.values + static_cast<std::size_t>(leaf) * forest_.outputs;
+        for (int cell = from; cell <= to; ++cell)
+            for (int k = 0; k < forest_.outputs; ++k) row_[static_cast<std::size_t>(cell) * forest_.outputs + k] += values[k];
+    }
+
+    const Forest &forest_;
+    const Table &table_;
+    const int32_t *rows_;
+    int variable_;
+    double *outputs_;
+    double *row_ = nullptr;
+    std::vector<int32_t> cells_;
 };
 
 }  // namespace tippingpoint

@@ -254,9 +254,10 @@ class Search {
     double tighten(int rounds) {
         double bound = kInfinity;
         for (int round = 0; round < rounds; ++round) {
+            if (round > 0) messages_.refresh_costs();
             double most = messages_.interval(budget(std::min(highest_, side_->highest)) * (1.0 + kWindowSlack));
             if (none(most)) return -kInfinity;
-            if (messages_.trim(budget(most) * (1.0 + kWindowSlack)) > 0) {
+            if (messages_.trim(budget(most) * (1.0 + kWindowSlack))) {
                 messages_.refresh();
                 most = std::min(most, messages_.interval(budget(most) * (1.0 + kWindowSlack)));
                 if (none(most)) return -kInfinity;
@@ -335,7 +336,8 @@ class Search {
     void enter(const Box &from) {
         for (std::size_t k = 0; k < messages_.alive.size(); ++k) messages_.alive[k] = from.alive[k >> 6] >> (k & 63) & 1u;
         std::fill(messages_.alive_leaf.begin(), messages_.alive_leaf.end(), 1);
-        messages_.move_to(from.mu);
+        messages_.mu = from.mu;
+        messages_.refresh();
     }
 
     // Two boxes for one: across the cut that the best leaves of the trees dispute most; else the widest column is halved.

@@ -8,16 +8,17 @@ namespace tippingpoint {
 // A tree and a column that it uses.
 struct Slot {
     int tree, column;
+    bool ordered;                  // as the column is
+    bool before, after;            // whether the tree uses a column before this one, or after it
     int first_block, blocks;
     int first_map;                 // where the block of every cell of the column stands
-    int first_entry, last_entry;   // in `Slots::entries`: the leaves that constrain the column
+    int first_entry, last_entry;   // the leaves that constrain the column
     int first_free, last_free;     // in `Slots::free_leaves`: those that do not
-    bool before, after;            // whether the tree uses a column before this one, or after it
 };
 
-// An entry of a leaf, by blocks: a run of them, or of sets a run of a list of them.
-struct BlockEntry {
-    int leaf, slot;
+// What a leaf allows of a slot: a run of its blocks; where these have no order, a run of `Slots::lists`.
+struct SlotEntry {
+    int leaf;
     int from, to;
 };
 
@@ -27,10 +28,12 @@ struct Slots {
     std::vector<int> tree_slots;           // the slots of every tree, and ...
     std::vector<int> tree_begins;          // ... where they begin
     std::vector<int32_t> block_of;         // of every cell of every slot
-    std::vector<int> entries;              // of every slot: positions in `by_leaf`
-    std::vector<BlockEntry> by_leaf;       // as `Leaves::begins` has them
+    std::vector<int32_t> block_start, block_end;  // of ordered slots: the cells of every block
+    std::vector<SlotEntry> entries;        // slot by slot
+    std::vector<int> entry_slot;           // of every entry
+    std::vector<int> of_leaf;              // in the order of `Leaves::entries`: which entry that is
     std::vector<int> free_leaves;
-    std::vector<int32_t> lists;            // blocks of sets
+    std::vector<int32_t> lists;
     int blocks = 0;
 
     void build(const Leaves &leaves) {
@@ -39,13 +42,12 @@ struct Slots {
         index(leaves);
     }
 
-    // The blocks of an entry, one after the other.
-    template <typename Visit> void each_block(const Leaves &leaves, const BlockEntry &entry, Visit visit) const {
-        const Slot &slot = slots[entry.slot];
-        if (leaves.columns[slot.column].ordered) {
+    // The blocks of an entry of a slot, one after the other.
+    template <typename Visit> void each_block(const Slot &slot, const SlotEntry &entry, Visit visit) const {
+        if (slot.ordered) {
             for (int b = slot.first_block + entry.from; b <= slot.first_block + entry.to; ++b) visit(b);
         } else {
-            for (int i = entry.from; i < entry.to; ++i) visit(slot.first_block + lists[i]);
+            for (int i = entry.from; i <= entry.to; ++i) visit(slot.first_block + lists[i]);
         }
     }
 
@@ -77,6 +79,7 @@ struct Slots {
         for (std::size_t s = 0; s < pairs_.size(); ++s) {
             slots[s].column = pairs_[s].first;
             slots[s].tree = pairs_[s].second;
+            slots[s].ordered = leaves.columns[slots[s].column].ordered;
             tree_slots[filled_[slots[s].tree]++] = static_cast<int>(s);
         }
         for (int t = 0; t < leaves.tree_count(); ++t) {
@@ -87,12 +90,12 @@ struct Slots {
         }
     }
 
-    // Divide the cells of every slot into blocks that no leaf of the tree tells apart, and write entries in blocks.
+    // Divide the cells of every slot into blocks that no leaf of the tree tells apart.
     void divide(const Leaves &leaves) {
-        by_leaf.resize(leaves.entries.size());
+        entry_slot_of_leaf_.resize(leaves.entries.size());
         block_of.clear();
-        lists.clear();
-        blocks = 0;
+        block_start.clear();
+        block_end.clear();
         slot_of_.assign(leaves.columns.size(), -1);
         for (int t = 0; t < leaves.tree_count(); ++t) {
             const int first = leaves.begins[leaves.trees[t]], last = leaves.begins[leaves.trees[t + 1]];
@@ -103,14 +106,17 @@ struct Slots {
                 slot.first_map = static_cast<int>(block_of.size());
                 block_of.resize(block_of.size() + column.cells, 0);
                 int32_t *of = &block_of[slot.first_map];
-                slot.first_block = blocks;
+                slot.first_block = static_cast<int>(block_start.size());
                 slot.blocks = column.ordered ? divide_runs(leaves, slot.column, first, last, of)
                                              : divide_sets(leaves, slot.column, first, last, of);
-                blocks += slot.blocks;
+                block_start.resize(slot.first_block + slot.blocks, 0);
+                block_end.resize(slot.first_block + slot.blocks, 0);
+                for (int k = column.cells - 1; k >= 0; --k) block_start[slot.first_block + of[k]] = k;
+                for (int k = 0; k < column.cells; ++k) block_end[slot.first_block + of[k]] = k + 1;
             }
-            for (int leaf = leaves.trees[t]; leaf < leaves.trees[t + 1]; ++leaf)
-                for (int e = leaves.begins[leaf]; e < leaves.begins[leaf + 1]; ++e) write_entry(leaves, leaf, e);
+            for (int e = first; e < last; ++e) entry_slot_of_leaf_[e] = slot_of_[leaves.entries[e].column];
         }
+        blocks = static_cast<int>(block_start.size());
     }
 
     int divide_runs(const Leaves &leaves, int c, int first, int last, int32_t *of) {
@@ -148,50 +154,55 @@ struct Slots {
         return count;
     }
 
-    void write_entry(const Leaves &leaves, int leaf, int e) {
-        const Entry &entry = leaves.entries[e];
-        const Slot &slot = slots[slot_of_[entry.column]];
-        const int32_t *of = &block_of[slot.first_map];
-        if (leaves.columns[entry.column].ordered) {
-            by_leaf[e] = {leaf, slot_of_[entry.column], of[entry.from], of[entry.to]};
-            return;
-        }
-        const int from = static_cast<int>(lists.size());
-        seen_.assign(slot.blocks, 0);
-        for (int k = 0; k < leaves.columns[entry.column].cells; ++k) {
-            if (!leaves.contains(entry, k) || seen_[of[k]]) continue;
-            seen_[of[k]] = 1;
-            lists.push_back(of[k]);
-        }
-        by_leaf[e] = {leaf, slot_of_[entry.column], from, static_cast<int>(lists.size())};
-    }
-
-    // The entries of every slot, and the leaves of its tree that have none.
+    // The entries slot by slot, in blocks, and the leaves of every slot's tree that have none.
     void index(const Leaves &leaves) {
         for (Slot &slot : slots) slot.last_entry = 0;
-        for (const BlockEntry &entry : by_leaf) ++slots[entry.slot].last_entry;
+        for (int s : entry_slot_of_leaf_) ++slots[s].last_entry;
         int begin = 0;
         for (Slot &slot : slots) {
             slot.first_entry = begin;
             begin += slot.last_entry;
             slot.last_entry = slot.first_entry;
         }
-        entries.resize(by_leaf.size());
-        for (std::size_t e = 0; e < by_leaf.size(); ++e) entries[slots[by_leaf[e].slot].last_entry++] = static_cast<int>(e);
+        entries.resize(leaves.entries.size());
+        entry_slot.resize(leaves.entries.size());
+        of_leaf.resize(leaves.entries.size());
+        lists.clear();
+        for (int leaf = 0; leaf < leaves.leaf_count(); ++leaf) {
+            for (int e = leaves.begins[leaf]; e < leaves.begins[leaf + 1]; ++e) {
+                const int s = entry_slot_of_leaf_[e], at = slots[s].last_entry++;
+                entries[at] = in_blocks(leaves, slots[s], leaf, leaves.entries[e]);
+                entry_slot[at] = s;
+                of_leaf[e] = at;
+            }
+        }
         free_leaves.clear();
         for (Slot &slot : slots) {
             slot.first_free = static_cast<int>(free_leaves.size());
             int e = slot.first_entry;  // the leaves of its entries are in order
             for (int leaf = leaves.trees[slot.tree]; leaf < leaves.trees[slot.tree + 1]; ++leaf) {
-                if (e < slot.last_entry && by_leaf[entries[e]].leaf == leaf) ++e;
+                if (e < slot.last_entry && entries[e].leaf == leaf) ++e;
                 else free_leaves.push_back(leaf);
             }
             slot.last_free = static_cast<int>(free_leaves.size());
         }
     }
 
+    SlotEntry in_blocks(const Leaves &leaves, const Slot &slot, int leaf, const Entry &entry) {
+        const int32_t *of = &block_of[slot.first_map];
+        if (slot.ordered) return {leaf, of[entry.from], of[entry.to]};
+        const int from = static_cast<int>(lists.size());
+        seen_.assign(slot.blocks, 0);
+        for (int k = 0; k < leaves.columns[slot.column].cells; ++k) {
+            if (!leaves.contains(entry, k) || seen_[of[k]]) continue;
+            seen_[of[k]] = 1;
+            lists.push_back(of[k]);
+        }
+        return {leaf, from, static_cast<int>(lists.size()) - 1};
+    }
+
     std::vector<std::pair<int, int>> pairs_;
-    std::vector<int> last_, filled_, slot_of_;
+    std::vector<int> last_, filled_, slot_of_, entry_slot_of_leaf_;
     std::vector<int32_t> inside_, outside_;
     std::vector<uint8_t> seen_;
 };

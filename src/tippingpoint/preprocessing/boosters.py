@@ -15,17 +15,15 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, UnsupportedError, listed
-from tippingpoint.families.blackbox.booster_estimators import (
+from tippingpoint.preprocessing.booster_estimators import (
     BoosterClassifier,
     BoosterRegressor,
     checked_classes,
     lightgbm_task,
     xgboost_task,
 )
-from tippingpoint.preprocessing.categories import as_trained, booster_names, lightgbm_header, native_categories
-
-Rows = Any
-"""A data frame or an array."""
+from tippingpoint.preprocessing.booster_rows import BoosterRows, Rows
+from tippingpoint.preprocessing.categories import lightgbm_header
 
 
 class BoosterFunction:
@@ -53,9 +51,9 @@ def booster_estimator(booster: Any, features: Features, y: Any, classes: Sequenc
         Labels in the order of its outputs; their numbers where none are given.
     """
     of_xgboost = type(booster).__module__.startswith("xgboost")
-    takes = _Takes(booster, features)
+    taken = _taken(booster, features)
     objective, groups = (_of_xgboost if of_xgboost else _of_lightgbm)(booster)
-    ask = (_XGBoost if of_xgboost else _LightGBM)(booster, takes).predict
+    ask = (_asking_xgboost if of_xgboost else _asking_lightgbm)(booster, taken, objective)
     task = (xgboost_task if of_xgboost else lightgbm_task)(objective)
     if task == "regression":
         if classes is not None:
@@ -73,66 +71,43 @@ def booster_estimator(booster: Any, features: Features, y: Any, classes: Sequenc
     return BoosterClassifier(booster, ask, labels)
 
 
-class _Takes:
-    """Rows as a booster takes them: its columns in their order, its categories as it knows them."""
-
-    def __init__(self, booster: Any, features: Features) -> None:
-        self.names = booster_names(booster, features.names)
-        width = booster.num_features() if hasattr(booster, "num_features") else booster.num_feature()
-        framed = hasattr(features.native, "columns")
-        self._known = native_categories(booster, features.names if framed else ())
-        if framed and self.names is not None:
-            absent = next((name for name in self.names if name not in features.names), None)
-            if absent is not None:
-                raise InputError(
-                    f"the booster was trained on a column {absent!r}, which X does not have; its columns are"
-                    f" {listed(features.names)}."
-                )
-        elif width != features.x.shape[1]:
+def _taken(booster: Any, features: Features) -> BoosterRows:
+    """How the booster takes the data, if they have its columns."""
+    framed = hasattr(features.native, "columns")
+    taken = BoosterRows(booster, features.names if framed else ())
+    width = booster.num_features() if hasattr(booster, "num_features") else booster.num_feature()
+    if framed and taken.names is not None:
+        absent = next((name for name in taken.names if name not in features.names), None)
+        if absent is not None:
             raise InputError(
-                f"the booster was trained on {width} columns, but X has {features.x.shape[1]}; pass those it was trained on."
+                f"the booster was trained on a column {absent!r}, which X does not have; its columns are"
+                f" {listed(features.names)}."
             )
-
-    def frame(self, rows: Rows) -> Any:
-        """A pandas frame of the booster's columns; None where rows have no names."""
-        if not hasattr(rows, "columns"):
-            return None
-        frame = as_trained(_as_pandas(rows), self._known)
-        return frame if self.names is None else frame[list(self.names)]
+    elif width != features.x.shape[1]:
+        raise InputError(
+            f"the booster was trained on {width} columns, but X has {features.x.shape[1]}; pass those it was trained on."
+        )
+    return taken
 
 
-class _XGBoost:
-    """XGBoost takes a matrix of its own, with the names it knows or none."""
+def _asking_xgboost(booster: Any, taken: BoosterRows, objective: str) -> Callable[[Rows], Any]:
+    margins = objective == "multi:softmax"  # it would tell classes only
 
-    def __init__(self, booster: Any, takes: _Takes) -> None:
-        self._booster, self._takes = booster, takes
-        self._margins = _of_xgboost(booster)[0] == "multi:softmax"  # it would tell classes only
+    def predictions(rows: Rows) -> Any:
+        outputs = booster.predict(taken.matrix(rows), output_margin=margins)
+        return _softmax(outputs) if margins else outputs
 
-    def predict(self, rows: Rows) -> Any:
-        import xgboost as library
-
-        frame, types = self._takes.frame(rows), self._booster.feature_types
-        if frame is None:
-            data = library.DMatrix(
-                rows, feature_names=self._booster.feature_names, feature_types=types, enable_categorical=True
-            )
-        elif self._takes.names is None:
-            data = library.DMatrix(frame.to_numpy(dtype=float), feature_types=types, enable_categorical=True)
-        else:
-            data = library.DMatrix(frame, enable_categorical=True)
-        outputs = self._booster.predict(data, output_margin=self._margins)
-        return _softmax(outputs) if self._margins else outputs
+    return predictions
 
 
-class _LightGBM:
+def _asking_lightgbm(booster: Any, taken: BoosterRows, objective: str) -> Callable[[Rows], Any]:
     """LightGBM takes columns by their place."""
 
-    def __init__(self, booster: Any, takes: _Takes) -> None:
-        self._booster, self._takes = booster, takes
+    def predictions(rows: Rows) -> Any:
+        frame = taken.frame(rows)
+        return booster.predict(rows if frame is None else frame)
 
-    def predict(self, rows: Rows) -> Any:
-        frame = self._takes.frame(rows)
-        return self._booster.predict(rows if frame is None else frame)
+    return predictions
 
 
 def _of_xgboost(booster: Any) -> tuple[str, int]:
@@ -149,14 +124,3 @@ def _of_lightgbm(booster: Any) -> tuple[str, int]:
 def _softmax(margins: FloatArray) -> FloatArray:
     raised = np.exp(np.asarray(margins, dtype=float) - np.max(margins, axis=1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-
-
-def _as_pandas(rows: Rows) -> Any:
-    """A frame of any kind as pandas', column by column."""
-    import narwhals as nw
-    import pandas as pd
-
-    if isinstance(rows, pd.DataFrame):
-        return rows
-    frame = nw.from_native(rows, eager_only=True)
-    return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})

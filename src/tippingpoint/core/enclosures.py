@@ -1,0 +1,254 @@
+"""Enclosures of what samples can gain: by the costs of their nearest errors, or by bounds at single prices.
+
+Work on a sample is done in *levels*, each some times dearer than the one before; a sample is given as many as the stability
+needs. Who derives from these does the work; where it is worth most is decided here.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import abstractmethod
+from dataclasses import replace
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.crossing import NearestErrors, largest_gains
+from tippingpoint.core.dual import Solution, Status, solve
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.prover import ROUND_OFF, Enclosure
+from tippingpoint.core.responses import Response
+
+MAX_LEVEL = 8
+"""After which a sample is given up: the last level alone is thousands of times the first."""
+
+LEVEL_COST = 4.0
+"""Of a level, in that of the one before."""
+
+ROUND_COST = 4096.0
+"""Of the work between two looks at the bounds, in that of a sample at the first level; of many samples, ..."""
+
+ROUND_SHARE = 0.25
+"""... what this share of them costs: a look takes longer then."""
+
+EXPANSION = 4.0
+"""From one horizon to the next."""
+
+RUNG = 2.0**0.03125
+"""From one price at which gains are bounded to the next: half of that away from the best price costs about a ten-thousandth."""
+
+MAX_SEARCHES = 6
+"""Prices at which responses are searched for before any bound is tightened: each leads nearer to the one that matters."""
+
+
+class LevelledEnclosure(Enclosure):
+    """An enclosure that is worked on in levels, at a price that `gaps` chose last.
+
+    Parameters
+    ----------
+    losses
+        As they are now.
+    horizon
+        The price at which to begin: while no places are known the stability asks for far too high a one, and work is the dearer
+        the higher the price. From there on it rises until the places that are known do.
+    top
+        A price at which costs hardly matter: what is not reached there is out of reach.
+    """
+
+    def __init__(self, losses: FloatArray, horizon: float, top: float) -> None:
+        self._losses = losses
+        self._horizon = min(horizon, top)
+        self._top = top
+        self._price = 0.0
+        self._level = np.zeros(len(losses), dtype=np.intp)
+
+    @property
+    def losses(self) -> FloatArray:
+        return self._losses
+
+    @abstractmethod
+    def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        """Tighten the bounds of these samples at a price by the work of a level."""
+
+    def tighten(self, rows: IntArray, seconds: float) -> None:
+        """The first of them, as many as a round affords by the level that each has reached."""
+        end, most = time.monotonic() + seconds, max(ROUND_COST, ROUND_SHARE * len(self._losses))
+        costs = np.cumsum(LEVEL_COST ** self._level[rows])
+        chosen = rows[: max(int(np.searchsorted(costs, most, side="right")), 1)]
+        levels = self._level[chosen]
+        for level in np.unique(levels):
+            self.work(chosen[levels == level], self._price, int(level), end - time.monotonic())
+        self._level[chosen] += 1
+
+    def _expand(self) -> None:
+        """The next horizon; the last is the top."""
+        self._horizon = min(self._horizon * EXPANSION, self._top)
+
+    def _wanted(self, problem: Problem, solution: Solution) -> float:
+        """`λ` of a solution; where it needs places that are not known, or only the highest will do, the top."""
+        return min(solution.right.price / problem.theta1, self._top) if solution.status is Status.ATTAINED else self._top
+
+    def _looked_around(self, gaps: FloatArray) -> bool:
+        """Whether samples that nobody has looked at, where we are, hardly matter."""
+        return float(gaps[self._level == 0].sum()) <= 0.5 * float(gaps.sum())
+
+    def _workable(self, gaps: FloatArray) -> FloatArray:
+        return np.where(self._level <= MAX_LEVEL, gaps, 0.0)
+
+
+class ErrorEnclosure(LevelledEnclosure):
+    """Of the 0/1 loss: what the nearest error of every sample costs, at most and at least.
+
+    Parameters
+    ----------
+    losses, horizon
+        As of any.
+    top
+        A cost above that of any error.
+    nearest
+        What the nearest error that is known costs; infinite where none is.
+    """
+
+    def __init__(self, losses: FloatArray, nearest: FloatArray, horizon: float, top: float) -> None:
+        super().__init__(losses, horizon, top)
+        self.nearest = np.where(losses > 0.0, 0.0, nearest)
+        self.least = np.zeros_like(losses)
+
+    def respond(self, price: float) -> Response:
+        return NearestErrors(self._losses, self.nearest).respond(price)
+
+    def peak(self) -> Response:
+        return self.respond(math.inf)
+
+    def learn(self, rows: IntArray, nearest: FloatArray, least: FloatArray) -> None:
+        """What is known of these samples now; what was known before is kept where it is better."""
+        self.nearest[rows] = np.minimum(self.nearest[rows], nearest)
+        least = np.where(least >= self._top, math.inf, least)  # an error beyond all costs is none
+        self.least[rows] = np.minimum(np.maximum(self.least[rows], least), self.nearest[rows])
+
+    def gains(self, price: float) -> FloatArray:
+        """Bounds on what samples can gain at a price."""
+        return largest_gains(price, self._losses == 0.0, self.least)
+
+    def floor(self, problem: Problem, solution: Solution) -> float:
+        """The stability if every sample's nearest error cost no more than it must."""
+        return solve(replace(problem, responses=NearestErrors(self._losses, self.least))).lower
+
+    def gaps(self, problem: Problem, solution: Solution, allowed: float) -> FloatArray:
+        wanted = self._wanted(problem, solution)
+        while True:
+            self._price = min(wanted, self._horizon)
+            gaps = self._gaps_here(problem)
+            if wanted <= self._horizon or not self._looked_around(gaps):
+                return gaps
+            self._level[self.nearest >= self._horizon] = 0  # the same work goes further there
+            self._expand()
+
+    def _gaps_here(self, problem: Problem) -> FloatArray:
+        reached = np.minimum(self.nearest, self._price)
+        weights = problem.bounded(self._price * problem.theta1, self.gains(self._price)).weights
+        apart = problem.theta1 * problem.base * weights * (reached - np.minimum(self.least, self._price))
+        return self._workable(np.where(self.least < reached * (1.0 - ROUND_OFF), apart, 0.0))
+
+
+class GainEnclosure(LevelledEnclosure):
+    """Of any loss: the places that are known, and bounds on gains at rungs of a ladder of prices.
+
+    A bound at any price bounds the stability, the better the nearer to the best price. So places are searched for until that
+    price hardly moves, gains are bounded there, and at another rung only if those bounds alone do not do.
+
+    Parameters
+    ----------
+    losses, horizon, top
+        As of any.
+    highest
+        Bounds on the lift of any place.
+    """
+
+    def __init__(self, losses: FloatArray, highest: FloatArray, horizon: float, top: float) -> None:
+        super().__init__(losses, horizon, top)
+        self._highest = highest
+        self._bounds: dict[float, FloatArray] = {}
+        self._levels: dict[float, IntArray] = {}
+        self._searches = 0
+
+    def learn(self, rows: IntArray, price: float, bound: FloatArray) -> None:
+        """What these samples gain at most at a rung; where it was less before, that is kept."""
+        self._bounds[price][rows] = np.minimum(self._bounds[price][rows], bound)
+
+    def gains(self, price: float) -> FloatArray:
+        """Bounds on what samples can gain at a price: gains are convex in it, nothing at 0, and no steeper than lifts."""
+        best = price * self._highest
+        for rung, bound in self._bounds.items():
+            known = bound * (price / rung) if price <= rung else bound + (price - rung) * self._highest
+            best = np.minimum(best, known)
+        return best
+
+    def floor(self, problem: Problem, solution: Solution) -> float:
+        if problem.risk > replace(problem, responses=_Peaks(self._losses, self._highest)).reachable:
+            return math.inf
+        return problem.floor(self._price * problem.theta1, self._bounds[self._price]) if self._price else 0.0
+
+    def gaps(self, problem: Problem, solution: Solution, allowed: float) -> FloatArray:
+        wanted = self._wanted(problem, solution)
+        if not self._price:
+            self._go(min(wanted, self._horizon))
+        while True:
+            gaps = self._gaps_here(problem)
+            following = self._following(wanted, gaps, allowed)
+            if following == self._price:
+                return gaps
+            self._go(following)
+
+    def _following(self, wanted: float, gaps: FloatArray, allowed: float) -> float:
+        """The rung at which to work next: further out, at the price that is wanted, or here."""
+        if not self._looked_around(gaps):
+            return self._price
+        if wanted > self._horizon:
+            self._expand()
+            return _rung(min(wanted, self._horizon))
+        if self._searches < MAX_SEARCHES and not (self._level > 1).any():
+            self._searches += 1
+            return _rung(wanted)
+        return _rung(wanted) if gaps.sum() <= allowed else self._price
+
+    def _go(self, price: float) -> None:
+        """Work at another rung from now on."""
+        rung = _rung(price)
+        if rung not in self._bounds:
+            self._bounds[rung] = self.gains(rung)
+            self._levels[rung] = np.zeros(len(self._losses), dtype=np.intp)
+        self._price, self._level = rung, self._levels[rung]
+
+    def _gaps_here(self, problem: Problem) -> FloatArray:
+        bound, response = self._bounds[self._price], self.respond(self._price)
+        weights = problem.bounded(self._price * problem.theta1, bound).weights
+        gain = self._price * response.lift - response.cost
+        unproved = bound > gain + ROUND_OFF * np.abs(gain)
+        return self._workable(np.where(unproved, problem.theta1 * problem.base * weights * (bound - gain), 0.0))
+
+
+def _rung(price: float) -> float:
+    """The rung of the ladder of prices that is nearest."""
+    return float(RUNG ** round(math.log(price, RUNG)))
+
+
+class _Peaks:
+    """Lifts that no place exceeds, as if they cost nothing."""
+
+    ceiling = math.inf
+
+    def __init__(self, losses: FloatArray, highest: FloatArray) -> None:
+        self.losses = losses
+        self._highest = highest
+
+    def peak(self) -> Response:
+        nothing = np.zeros_like(self._highest)
+        return Response(self._highest, nothing, nothing)
+
+    def respond(self, price: float) -> Response:
+        return self.peak()
+
+    def escape(self, lift: float) -> Response:
+        return self.peak()

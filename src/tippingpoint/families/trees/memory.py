@@ -1,0 +1,68 @@
+"""What was searched before, kept for the next question.
+
+A search is a function of the row, the price (or radius), what was known, and how much work it was given. Kept under all of
+that, it is what the next question would find itself: questions share work, and their answers do not depend on their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.families.trees.searching import Found, Searcher
+
+
+@dataclass
+class _Shelf:
+    """Searches at one price by the same work: of every sample, where it stands among the `found`, or -1."""
+
+    place: IntArray
+    known: FloatArray
+    found: Found
+
+
+@dataclass
+class Memory:
+    """Searches of some samples.
+
+    Attributes
+    ----------
+    samples
+        How many there are.
+    """
+
+    samples: int
+    _shelves: dict[tuple[float, int], _Shelf] = field(default_factory=dict)
+
+    def search(self, searcher: Searcher, rows: IntArray, price: float, known: FloatArray, budget: int, seconds: float) -> Found:
+        """As the searcher would, at one price; what was searched before is not searched again."""
+        shelf = self._shelves.get((price, budget))
+        at = np.full(len(rows), -1) if shelf is None else shelf.place[rows]
+        if shelf is not None:
+            at = np.where((at >= 0) & (shelf.known[at] == known), at, -1)
+        new = np.flatnonzero(at < 0)
+        fresh = searcher.search(rows[new], np.full(len(new), price), known[new], budget, seconds)
+        self._keep(price, budget, rows[new], known[new], fresh)
+        if shelf is None or len(new) == len(rows):
+            return fresh
+        merged = shelf.found.take(np.maximum(at, 0))
+        for each in fields(Found):
+            values = getattr(merged, each.name)
+            if isinstance(values, np.ndarray):
+                values[new] = getattr(fresh, each.name)
+        return merged if not fresh.interrupted else merged.interrupted_too()
+
+    def _keep(self, price: float, budget: int, rows: IntArray, known: FloatArray, found: Found) -> None:
+        """What time cut short is not kept: it would not be found again."""
+        whole = np.flatnonzero(~found.cut)
+        if not len(whole):
+            return
+        rows, known, found = rows[whole], known[whole], found.take(whole)
+        shelf = self._shelves.get((price, budget))
+        if shelf is None:
+            shelf = _Shelf(np.full(self.samples, -1), np.zeros(0), found.take(np.zeros(0, dtype=np.intp)))
+        shelf.place[rows] = len(shelf.known) + np.arange(len(rows))
+        joined = _Shelf(shelf.place, np.concatenate([shelf.known, known]), shelf.found.joined(found))
+        self._shelves[price, budget] = joined

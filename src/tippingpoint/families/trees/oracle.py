@@ -1,0 +1,183 @@
+"""The oracle of a forest: every question is proved from both sides, as far as it needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.atoms import AtomsOracle
+from tippingpoint.core.dual import Solution, Status, highest_floor
+from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.prover import Limits, Proof, prove
+from tippingpoint.core.responses import Response
+from tippingpoint.families.trees.proving import TreeErrors, TreeGains, TreeTask
+from tippingpoint.progress import interval_bar
+from tippingpoint.space.domain import Domain
+
+BY_CELLS = "branch and bound over the cells of the trees"
+"""What certifies a lower bound."""
+
+LEVELS_A_PRICE = 3
+"""Of work, where responses are asked for at a price without a question that says how much they matter."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the oracles of a forest share.
+
+    Attributes
+    ----------
+    task
+        What there is to search.
+    domain
+        Where samples may go.
+    limits
+        How far to go for a question.
+    ask
+        The losses of samples at places, by the library's own word.
+    progress
+        Whether to show the bounds as they close; None: on a terminal.
+    notes
+        What a careful reader should know.
+    """
+
+    task: TreeTask
+    domain: Domain
+    limits: Limits
+    ask: Callable[[IntArray, FloatArray], FloatArray]
+    progress: bool | None
+    notes: tuple[str, ...]
+
+    def enclosure(self) -> TreeErrors | TreeGains:
+        """Of which nothing is known yet; what was searched before is found again at once."""
+        return TreeErrors(self.task) if self.task.crossing else TreeGains(self.task)
+
+
+class TreeOracle(Oracle):
+    """Best responses of a forest; a question has them proved, and its answers do not depend on those before."""
+
+    exact = False
+    certificate = BY_CELLS
+    ceiling = math.inf
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self.unit = setting.domain.unit
+        self._found: dict[float, FoundOracle] = {}
+
+    @property
+    def losses(self) -> FloatArray:
+        return self._setting.task.losses
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._setting.notes
+
+    def tuned(self, problem: Problem) -> Oracle:
+        """The places that answer a question, and what is proved of it."""
+        if not problem.moves:
+            return self
+        setting = self._setting
+        enclosure = setting.enclosure()
+        with interval_bar("stability", show=setting.progress) as watch:
+            proof = prove(problem, enclosure, setting.limits, watch)
+        return TunedTreeOracle(setting, enclosure, problem, proof)
+
+    def respond(self, price: float) -> Response:
+        return self._at(price).respond(price)
+
+    def peak(self) -> Response:
+        return self._at(math.inf).peak()
+
+    def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        return self._at(price).points(price, rows, lift)
+
+    def _at(self, price: float) -> FoundOracle:
+        """What is found at a price."""
+        if price not in self._found:
+            enclosure = self._setting.enclosure()
+            enclosure.explore(price, LEVELS_A_PRICE)
+            self._found[price] = FoundOracle(self._setting, enclosure)
+        return self._found[price]
+
+
+class FoundOracle(AtomsOracle):
+    """The best responses among places that were found."""
+
+    exact = False
+    certificate = BY_CELLS
+
+    def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
+        self.unit = setting.domain.unit
+        self._enclosure = enclosure
+        rows, places = confirmed(setting, enclosure)
+        task, everyone = setting.task, np.arange(len(setting.task.losses))
+        loss = np.concatenate([task.losses, setting.ask(rows, places)])
+        cost = np.concatenate([np.zeros(len(everyone)), setting.domain.distance(task.x[rows], places)])
+        shown = np.concatenate([task.x, places])
+        columns = dict(zip(setting.domain.names, shown.T, strict=True))
+        super().__init__(np.concatenate([everyone, rows]), loss, cost, columns)
+
+
+class TunedTreeOracle(FoundOracle):
+    """The places that answer a question, and what is proved of it.
+
+    Parameters
+    ----------
+    setting
+        What the oracles of a forest share.
+    enclosure
+        What was found, and bounded.
+    problem, proof
+        The question, and what is proved of its answer.
+    """
+
+    def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains, problem: Problem, proof: Proof) -> None:
+        super().__init__(setting, enclosure)
+        self._question = _question(problem)
+        self._proof = proof
+        self._notes = setting.notes + _endings(proof, setting.limits)
+        self.interrupted = proof.ending == "keyboard"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._notes
+
+    def attains(self, problem: Problem) -> bool:
+        return not problem.moves or (self._proof.exact and _question(problem) == self._question)
+
+    def certify(self, problem: Problem, solution: Solution) -> Certificate:
+        if problem.moves and _question(problem) == self._question:
+            return Certificate(solution.lower if self._proof.exact else self._proof.lower, BY_CELLS)
+        return super().certify(problem, solution)
+
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
+        """Of another question: whatever the bounds of this one say of it."""
+        if solution.status is Status.ALREADY:
+            return Certificate(solution.lower, BY_CELLS)
+        price = solution.right.price if 0.0 < solution.right.price < math.inf else problem.theta1
+        return Certificate(highest_floor(problem, self._enclosure.gains, price), BY_CELLS)
+
+
+def _question(problem: Problem) -> tuple[Any, ...]:
+    """What makes a question the same one."""
+    return problem.risk, problem.theta1, problem.theta2, problem.divergence, problem.base.tobytes()
+
+
+def _endings(proof: Proof, limits: Limits) -> tuple[str, ...]:
+    """What is to be said of a proof that did not get as far as was asked."""
+    if proof.ending == "keyboard":
+        return (INTERRUPTED,)
+    if proof.ending == "time":
+        return (
+            f"time_limit={limits.seconds:g} s ended the proof at a gap of {100.0 * proof.gap:.2g} %; more of it narrows it",
+        )
+    if proof.ending == "work":
+        return (f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: no work is left that is likely to narrow it",)
+    return ()

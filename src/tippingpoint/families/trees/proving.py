@@ -1,0 +1,200 @@
+"""Nearest errors and best responses of a forest, enclosed from both sides: what work is done at a level, and learnt by it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.atoms import Atoms
+from tippingpoint.core.enclosures import ErrorEnclosure, GainEnclosure
+from tippingpoint.core.responses import Response
+from tippingpoint.families.trees.cells import Line
+from tippingpoint.families.trees.forest import Int32Array
+from tippingpoint.families.trees.judging import Judge
+from tippingpoint.families.trees.memory import Memory
+from tippingpoint.families.trees.partition import Partition
+from tippingpoint.families.trees.searching import Found, Searcher
+
+FIRST_PASSES = 16
+"""Of the first level that makes any, after the quick look; every further level makes four times as many."""
+
+RADIUS = 2.0**0.25
+"""From one radius within which errors are looked for to the next: questions of like prices share what they learn."""
+
+NEAR = 4.0
+"""Times the usual cost of leaving a cell: how far to look at first."""
+
+TOP_FACTOR = 1e3
+"""At so many times the price at which the dearest place pays, costs hardly matter."""
+
+
+@dataclass(frozen=True)
+class TreeTask:
+    """A forest in a domain, judged: all that there is to search.
+
+    Attributes
+    ----------
+    partition
+        The forest and the samples, on cells.
+    judge
+        The loss.
+    searcher
+        Who searches; its scores count as raised by the rounding of the library.
+    x
+        `(n, d)` the samples.
+    losses
+        As they are now, by the library's own word.
+    highest
+        Bounds on the loss of any place.
+    memory
+        What was searched before.
+    """
+
+    partition: Partition
+    judge: Judge
+    searcher: Searcher
+    x: FloatArray
+    losses: FloatArray
+    highest: FloatArray
+    memory: Memory = field(repr=False)
+
+    @property
+    def crossing(self) -> bool:
+        """Whether the loss is 0 or 1."""
+        return self.judge.loss.needs_crossing
+
+    def search(self, rows: IntArray, price: float, known: FloatArray, level: int, seconds: float) -> Found:
+        """By the work of a level."""
+        passes = FIRST_PASSES * 4 ** (level - 1) if level else 0
+        return self.memory.search(self.searcher, rows, price, known, passes, seconds)
+
+    def cost(self, rows: IntArray, cells: Int32Array) -> FloatArray:
+        """What these samples pay for these cells."""
+        return self.partition.rows.cost(self.partition.forest.variables, rows, cells)
+
+    def places(self, rows: IntArray, cells: Int32Array) -> FloatArray:
+        """These samples in these cells, in the user's columns."""
+        return self.partition.rows.places(self.partition.forest.variables, rows, cells, self.x)
+
+    @cached_property
+    def farthest(self) -> float:
+        """A cost that no place of any sample exceeds."""
+        return float(
+            sum((self._costs(v, farthest=True) for v in range(self._variables)), np.zeros(len(self.x))).max(initial=0.0)
+        )
+
+    @cached_property
+    def nearest(self) -> float:
+        """What it costs, in the middle, to leave a cell of one variable."""
+        least = np.full(len(self.x), math.inf)
+        for v in range(self._variables):
+            least = np.minimum(least, self._costs(v, farthest=False))
+        usual = least[np.isfinite(least) & (least > 0.0)]
+        return float(np.median(usual)) if len(usual) else self.farthest
+
+    @property
+    def _variables(self) -> int:
+        return len(self.partition.forest.variables)
+
+    def _costs(self, v: int, *, farthest: bool) -> FloatArray:
+        """Of every sample, what the farthest cell of a variable costs that it may enter; or the nearest other one."""
+        rows, variable = self.partition.rows, self.partition.forest.variables[v]
+        if not isinstance(variable, Line):
+            finite = np.isfinite(variable.cost) & (variable.cost > 0.0)
+            if farthest:
+                return np.where(finite, variable.cost, 0.0).max(axis=1, initial=0.0)[rows.option[:, v]]
+            return np.where(finite, variable.cost, math.inf).min(axis=1, initial=math.inf)[rows.option[:, v]]
+        x, low, high, home = rows.x[:, v], rows.low[:, v], rows.high[:, v], rows.home[:, v]
+        last = variable.cells - 2
+        ends = (np.zeros(len(x)), np.full(len(x), last)) if farthest else (home - 1, home + 1)
+        inside = [np.clip(end, 0, last).astype(np.int32) for end in ends]
+        if farthest:  # the cells that the bounds are in
+            inside = [np.clip(end, *np.sort([variable.home(low), variable.home(high)], axis=0)) for end in inside]
+        costs = np.stack([variable.cost(x, low, high, end) for end in inside])
+        if farthest:
+            costs = np.vstack([np.where(np.isfinite(costs), costs, 0.0), np.full(len(x), _finite(variable.vanishing))])
+            return np.asarray(np.where(home > last, 0.0, costs.max(axis=0)))
+        moved = np.stack([end != home for end in inside])
+        return np.asarray(np.where(moved, costs, math.inf).min(axis=0))
+
+
+def _finite(cost: float) -> float:
+    return cost if math.isfinite(cost) else 0.0
+
+
+class TreeErrors(ErrorEnclosure):
+    """The nearest errors of the samples of a forest."""
+
+    def __init__(self, task: TreeTask) -> None:
+        super().__init__(task.losses, np.full(len(task.losses), math.inf), NEAR * task.nearest, _wider(task.farthest))
+        self.task = task
+        self.cells = task.partition.rows.home.copy()
+        """Where the nearest errors are."""
+
+    def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        known = -np.minimum(self.nearest[rows], _radius(price))
+        found = self.task.search(rows, 0.0, known, level, seconds)
+        self.cells[rows[found.found]] = found.cells[found.found]
+        self.learn(rows, np.where(found.found, -found.profit, math.inf), -found.bound)
+        if found.interrupted:
+            raise KeyboardInterrupt
+
+    def explore(self, price: float, levels: int) -> None:
+        """Look for errors of all samples within a price, by so many levels of work."""
+        price = min(price, self._top)
+        for level in range(levels):
+            unproved = np.flatnonzero(self.least < np.minimum(self.nearest, price))
+            if len(unproved) and price > 0.0:
+                self.work(unproved, price, level, math.inf)
+
+
+class TreeGains(GainEnclosure):
+    """The best responses of the samples of a forest under a loss of its outputs."""
+
+    def __init__(self, task: TreeTask) -> None:
+        lift = np.maximum(task.highest - task.losses, 0.0)
+        usual = float(np.median(lift[lift > 0.0])) if (lift > 0.0).any() else 1.0
+        top = TOP_FACTOR * _wider(task.farthest) / usual
+        super().__init__(task.losses, lift, NEAR * task.nearest / usual or top, top or 1.0)
+        self.task = task
+        self.atoms = Atoms(task.x)
+
+    def respond(self, price: float) -> Response:
+        return self.atoms.respond(price)
+
+    def peak(self) -> Response:
+        return self.atoms.respond(math.inf)
+
+    def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        task, response = self.task, self.respond(price).take(rows)
+        found = task.search(rows, price, price * response.lift - response.cost, level, seconds)
+        better = np.flatnonzero(found.found)
+        who, cells = rows[better], found.cells[better]
+        if len(who):
+            lift = task.judge.losses(who, task.searcher.scores(cells)) - task.losses[who]
+            self.atoms.add(who, lift, task.cost(who, cells), task.places(who, cells))
+        self.learn(rows, price, found.bound)
+        if found.interrupted:
+            raise KeyboardInterrupt
+
+    def explore(self, price: float, levels: int) -> None:
+        """Look for the best places of all samples at a price, by so many levels of work."""
+        if price > 0.0:
+            self._go(min(price, self._top))
+            for level in range(levels):
+                self.work(np.arange(len(self.losses)), self._price, level, math.inf)
+
+
+def _radius(price: float) -> float:
+    """The least radius that is no less than a price."""
+    radius = RADIUS ** math.ceil(math.log(price, RADIUS))
+    return float(radius if radius >= price else radius * RADIUS)
+
+
+def _wider(cost: float) -> float:
+    """A little more, for what is added up in another order."""
+    return cost * (1.0 + 1e-9)
