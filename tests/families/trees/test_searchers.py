@@ -234,6 +234,18 @@ def test_scores_have_the_base_in_them(kind: type[KernelSearcher]) -> None:
 
 
 @both
+def test_outputs_along_a_variable_are_those_of_its_cells(kind: type[KernelSearcher]) -> None:
+    for seed, _, problem in problems(crossing=True):
+        searching, home = made(kind, problem), problem.rows.home
+        for v, variable in enumerate(problem.forest.variables):
+            outputs = searching.along(problem.samples, v)
+            for cell in range(variable.cells):
+                there = home.copy()
+                there[:, v] = cell
+                assert outputs[:, cell] == pytest.approx(problem.forest.scores(there) + problem.base), (seed, v, cell)
+
+
+@both
 def test_time_ends_a_search_with_what_is_known_by_then(kind: type[KernelSearcher]) -> None:
     rng = np.random.default_rng(1)
     problem = larger_problem(rng, samples=20, trees=12, crossing=True)

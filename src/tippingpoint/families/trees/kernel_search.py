@@ -66,6 +66,12 @@ class KernelSearcher:
         self._ensemble.scores(np.ascontiguousarray(cells), outputs)
         return outputs + self.base
 
+    def along(self, rows: IntArray, variable: int) -> FloatArray:
+        outputs = np.empty((len(rows), self.forest.variables[variable].cells, self.forest.values.shape[1]))
+        if self._ensemble.along(rows.astype(np.int32), variable, self.threads, outputs):
+            raise KeyboardInterrupt
+        return outputs + self.base
+
     @cached_property
     def _present(self) -> FloatArray:
         """The losses of the samples as they are."""

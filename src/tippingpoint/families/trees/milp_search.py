@@ -64,6 +64,12 @@ class MilpSearcher:
     def scores(self, cells: Int32Array) -> FloatArray:
         return self.forest.scores(cells) + self.base
 
+    def along(self, rows: IntArray, variable: int) -> FloatArray:
+        count = self.forest.variables[variable].cells
+        cells = np.repeat(self.rows.home[rows], count, axis=0)
+        cells[:, variable] = np.tile(np.arange(count), len(rows))
+        return self.scores(cells).reshape(len(rows), count, -1)
+
     @cached_property
     def _boxes(self) -> LeafBoxes:
         return LeafBoxes(self.forest)

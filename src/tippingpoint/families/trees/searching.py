@@ -6,8 +6,10 @@ what an error costs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
+
+import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.forest import Int32Array
@@ -41,6 +43,26 @@ class Found:
     cut: BoolArray
     interrupted: bool = False
 
+    def take(self, which: IntArray) -> Found:
+        """Some of it."""
+        return replace(self, **{name: getattr(self, name)[which] for name in ARRAYS})
+
+    def put(self, which: IntArray, other: Found) -> Found:
+        """The same, with what another one found in some places."""
+        arrays = {name: getattr(self, name).copy() for name in ARRAYS}
+        for name, array in arrays.items():
+            array[which] = getattr(other, name)
+        return replace(self, **arrays, interrupted=self.interrupted or other.interrupted)
+
+    def joined(self, other: Found) -> Found:
+        """What both found, one after the other."""
+        arrays = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in ARRAYS}
+        return replace(self, **arrays, interrupted=self.interrupted or other.interrupted)
+
+
+ARRAYS = ("profit", "bound", "found", "cells", "cut")
+"""What a search tells of every row."""
+
 
 class Searcher(Protocol):
     """Who searches."""
@@ -70,4 +92,8 @@ class Searcher(Protocol):
 
     def scores(self, cells: Int32Array) -> FloatArray:
         """`(m, K)` outputs at rows of cells, the base among them."""
+        ...
+
+    def along(self, rows: IntArray, variable: int) -> FloatArray:
+        """`(R, C, K)` outputs of rows in every cell of one variable, all others as they are."""
         ...
