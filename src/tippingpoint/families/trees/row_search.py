@@ -33,6 +33,9 @@ RATES = (0.0, 1.0)
 LOOSE = 0.2
 """Of all that there is to gain: bands in whose middle ceilings are more than this too high are split before they are solved."""
 
+COARSE = 1e-7
+"""Relative to profits and costs: more than this is not for HiGHS to leave open."""
+
 STRIP = 1e-9
 """Relative to the scores in question: how far beyond a score that was found those begin that are worth more."""
 
@@ -109,7 +112,7 @@ class RowSearch:
         if bound <= self.best or not math.isfinite(self.best):
             return bound <= self.best
         little = 0.0 if side.worth.crossing else LITTLE * (bound - self.best)
-        return bound - self.best <= ROUND_OFF * (abs(self.best) + little) + margin
+        return bound - self.best <= ROUND_OFF * (abs(self.best) + little) + side.worth.grain + margin
 
     def _look(self, side: Side) -> None:
         """What single leaves cost gives a bound; moves of single variables give places."""
@@ -157,7 +160,7 @@ class RowSearch:
                 break
             band = heapq.heappop(bands)
             if _too_high(side.worth, band) > LOOSE * gain and band.high - band.low > LITTLE * (side.high - side.low):
-                parts, given_up = _split(band, 0.5 * (band.low + band.high)), -math.inf
+                parts, given_up = self._halved(band)
             else:
                 parts, given_up = self._solve(side, band)
             left = max(left, given_up)
@@ -176,21 +179,39 @@ class RowSearch:
             return [], -math.inf
         solved = self._program(side, band, near)
         bound = min(-band.minus_bound, solved.bound + solved.margin)
-        if solved.place is None:
-            return [], -math.inf if solved.finished or self._closed(side, solved.bound, solved.margin) else bound
-        cells = near.cells(solved.place)
-        score = self._offer(cells, side)
-        if self._closed(side, solved.bound, solved.margin):
+        rest, cells, score = Band(-bound, band.low, band.high, band.seen), self.home, math.nan
+        if solved.place is not None:
+            cells = near.cells(solved.place)
+            score = self._offer(cells, side)
+        if self._closed(side, bound):
             return [], -math.inf
         if not solved.finished:
             return [], bound
-        rest = Band(-bound, band.low, band.high, band.seen)
+        if solved.place is None or self._closed(side, solved.bound, solved.margin):
+            told_apart = self._told_apart(side, rest, near, solved.margin)
+            return ([], -math.inf) if told_apart else self._halved(rest)
         if not side.worth.crossing:
             # A chord is exact at its ends; of other ceilings only the level one is, at the right end.
             at = score if band.high <= side.worth.bends else score + STRIP * (side.high - side.low)
             if band.low < at < band.high:
                 return _split(rest, at), -math.inf
         return [replace(rest, seen=(*band.seen, cells))], -math.inf
+
+    def _told_apart(self, side: Side, band: Band, near: Neighbourhood, margin: float) -> bool:
+        """Whether HiGHS would have seen a better place: a loss may grow so fast that its tolerances are more than profits are.
+
+        Then it still sees places of which all are much better.
+        """
+        dearest = float(np.maximum.reduceat(near.cost, near.begins[:-1]).sum())
+        fine = side.worth.crossing or margin <= COARSE * (abs(self.best) + dearest) + side.worth.grain
+        return fine or side.worth.at(band.low) - dearest > self.best + 2.0 * margin
+
+    @staticmethod
+    def _halved(band: Band) -> tuple[list[Band], float]:
+        middle = 0.5 * (band.low + band.high)
+        if band.low < middle < band.high:
+            return _split(band, middle), -math.inf
+        return [], -band.minus_bound
 
     def _program(self, side: Side, band: Band, near: Neighbourhood) -> Solved:
         best = self.best
