@@ -6,7 +6,7 @@ what an error costs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -45,19 +45,19 @@ class Found:
 
     def take(self, which: IntArray) -> Found:
         """Some of it."""
-        return Found(*(getattr(self, name)[which] for name in ARRAYS), self.interrupted)
+        return replace(self, **{name: getattr(self, name)[which] for name in ARRAYS})
 
     def put(self, which: IntArray, other: Found) -> Found:
         """The same, with what another one found in some places."""
-        arrays = [getattr(self, name).copy() for name in ARRAYS]
-        for array, name in zip(arrays, ARRAYS, strict=True):
+        arrays = {name: getattr(self, name).copy() for name in ARRAYS}
+        for name, array in arrays.items():
             array[which] = getattr(other, name)
-        return Found(*arrays, self.interrupted or other.interrupted)
+        return replace(self, **arrays, interrupted=self.interrupted or other.interrupted)
 
     def joined(self, other: Found) -> Found:
         """What both found, one after the other."""
-        arrays = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ARRAYS)
-        return Found(*arrays, self.interrupted or other.interrupted)
+        arrays = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in ARRAYS}
+        return replace(self, **arrays, interrupted=self.interrupted or other.interrupted)
 
 
 ARRAYS = ("profit", "bound", "found", "cells", "cut")
