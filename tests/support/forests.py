@@ -11,7 +11,7 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.cells import CellForest, CellRows, Line, Options, Variable
 from tippingpoint.families.trees.forest import LEAF, Int32Array
-from tippingpoint.families.trees.pushing import Kind, Link, ScoreLoss, Sides
+from tippingpoint.families.trees.search.pushing import Kind, Link, ScoreLoss, Sides
 
 STEP = ScoreLoss(Kind.STEP)
 EIGHTHS = 8.0

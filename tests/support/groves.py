@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransfo
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.categories import category_columns
 from tippingpoint.data.frames import Features, read_features
-from tippingpoint.families.trees.columns import ModelColumns, model_columns
+from tippingpoint.families.trees.columns.model_columns import ModelColumns, model_columns
 from tippingpoint.families.trees.forest import Forest
 from tippingpoint.families.trees.reading import TreeReading, Unread
 from tippingpoint.preprocessing.encoders import encoded_columns

@@ -37,7 +37,7 @@ from groves import (
 )
 from tippingpoint.data.frames import read_features
 from tippingpoint.errors import ModelError
-from tippingpoint.families.trees.columns import ModelColumns, model_columns
+from tippingpoint.families.trees.columns.model_columns import ModelColumns, model_columns
 from tippingpoint.families.trees.reading import Unread
 from tippingpoint.preprocessing import tracing
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tippingpoint.core.arrays import BoolArray, FloatArray
-from tippingpoint.families.trees.doubles import LARGEST, doubles, last_doubles, ranks
+from tippingpoint.families.trees.columns.doubles import LARGEST, doubles, last_doubles, ranks
 
 FINITE = st.floats(-LARGEST, LARGEST)
 

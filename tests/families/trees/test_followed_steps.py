@@ -35,7 +35,7 @@ from groves import (
     unread,
 )
 from tippingpoint.data.frames import read_features
-from tippingpoint.families.trees.columns import ModelColumns, model_columns
+from tippingpoint.families.trees.columns.model_columns import ModelColumns, model_columns
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:`TargetEncoder.shuffle`:FutureWarning"),  # the seed, by its old name

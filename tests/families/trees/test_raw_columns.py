@@ -12,7 +12,7 @@ import pytest
 from groves import features_for, reading
 from tippingpoint.data.frames import read_features
 from tippingpoint.errors import ModelError
-from tippingpoint.families.trees.columns import ModelColumns, model_columns
+from tippingpoint.families.trees.columns.model_columns import ModelColumns, model_columns
 from tippingpoint.families.trees.reading import TreeReading, Unread
 
 FRAME = pd.DataFrame({"a": [1.5, 2.5, math.nan], "b b": [1, 2, 3], "c": [0.0, 0.5, 1.0]})

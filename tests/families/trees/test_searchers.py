@@ -17,12 +17,12 @@ from forests import STEP, CellProblem, all_places, permuted, random_problem, ran
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees import kernels as seam
 from tippingpoint.families.trees.cells import CellRows, Line
-from tippingpoint.families.trees.kernel_search import KernelSearcher
-from tippingpoint.families.trees.milp_search import MilpSearcher
-from tippingpoint.families.trees.pushing import Sides
-from tippingpoint.families.trees.row_search import RowSearch, Side
-from tippingpoint.families.trees.searchers import searcher
-from tippingpoint.families.trees.searching import Found, Searcher
+from tippingpoint.families.trees.search.choosing import searcher
+from tippingpoint.families.trees.search.kernel_search import KernelSearcher
+from tippingpoint.families.trees.search.milp_search import MilpSearcher
+from tippingpoint.families.trees.search.pushing import Sides
+from tippingpoint.families.trees.search.row_search import RowSearch, Side
+from tippingpoint.families.trees.search.searcher import Found, Searcher
 
 SEEDS = int(os.environ.get("TIPPINGPOINT_SEEDS", "40"))
 PLENTY = 10_000

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from forests import STEP, random_loss
-from tippingpoint.families.trees.worth import Worth
+from tippingpoint.families.trees.search.worth import Worth
 
 
 def drawn(seed: int) -> tuple[Worth, float, float]:

@@ -12,6 +12,21 @@ _Words: TypeAlias = npt.NDArray[np.uint64]
 _Floats: TypeAlias = npt.NDArray[np.float64]
 
 def version() -> int: ...
+def leaves(
+    feature: _Ints,
+    threshold: _Floats,
+    missing_left: _Bytes,
+    members: _Ints,
+    left: _Ints,
+    right: _Ints,
+    leaf: _Ints,
+    roots: _Ints,
+    sets: _Floats,
+    set_begins: _Ints,
+    x: _Floats,
+    found: _Ints,
+    /,
+) -> None: ...
 
 class Ensemble:
     def __init__(

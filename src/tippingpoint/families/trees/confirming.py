@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,28 +17,40 @@ Ask = Callable[[IntArray, FloatArray], FloatArray]
 STRICT_LEVEL = 2
 """Of work, for an error that is one however the library rounds."""
 
-Places = tuple[IntArray, FloatArray, FloatArray]
-"""Samples, places and the losses there."""
+
+class Confirmed(NamedTuple):
+    """Places of samples, and the losses there by the library's own word.
+
+    Attributes
+    ----------
+    rows, places, losses
+        Of each: the sample, where it goes and what its loss is there.
+    as_found
+        Whether all places are the ones that were found; where not, some are further away, and some are none.
+    """
+
+    rows: IntArray
+    places: FloatArray
+    losses: FloatArray
+    as_found: bool = True
 
 
-def confirmed(enclosure: TreeErrors | TreeGains, ask: Ask) -> Places:
-    """The places that an enclosure knows, but for those where samples stay, with the losses that the library gives them."""
+def confirmed(enclosure: TreeErrors | TreeGains, ask: Ask) -> Confirmed:
+    """The places that an enclosure knows, but for those where samples stay."""
     if isinstance(enclosure, TreeGains):
         sample, _, cost, places = enclosure.atoms.kept()
         moved = np.flatnonzero(cost > 0.0)
-        return sample[moved], places[moved], ask(sample[moved], places[moved])
+        return Confirmed(sample[moved], places[moved], ask(sample[moved], places[moved]))
     task = enclosure.task
     rows = np.flatnonzero((task.losses == 0.0) & np.isfinite(enclosure.nearest))
     places = task.places(rows, enclosure.cells[rows])
     losses = ask(rows, places)
-    doubtful = np.flatnonzero(losses == 0.0)
-    if len(doubtful):  # errors that are none as the library rounds
-        places[doubtful], losses[doubtful] = _beyond_doubt(task, rows[doubtful], enclosure.nearest[rows[doubtful]], ask)
-        kept = np.flatnonzero(losses > 0.0)
-        lost = np.setdiff1d(rows, rows[kept])
-        enclosure.nearest[lost] = math.inf
-        rows, places, losses = rows[kept], places[kept], losses[kept]
-    return rows, places, losses
+    doubtful = np.flatnonzero(losses == 0.0)  # errors that are none as the library rounds
+    if not len(doubtful):
+        return Confirmed(rows, places, losses)
+    places[doubtful], losses[doubtful] = _beyond_doubt(task, rows[doubtful], enclosure.nearest[rows[doubtful]], ask)
+    kept = np.flatnonzero(losses > 0.0)
+    return Confirmed(rows[kept], places[kept], losses[kept], as_found=False)
 
 
 def _beyond_doubt(task: TreeTask, rows: IntArray, nearest: FloatArray, ask: Ask) -> tuple[FloatArray, FloatArray]:

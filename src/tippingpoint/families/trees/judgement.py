@@ -15,14 +15,15 @@ from tippingpoint.errors import ModelError
 from tippingpoint.families.base import Judgement
 from tippingpoint.families.trees.cells import Line
 from tippingpoint.families.trees.judging import Judge
-from tippingpoint.families.trees.kernel_search import KernelSearcher
+from tippingpoint.families.trees.kernels import kernels
 from tippingpoint.families.trees.line import LineOracle
 from tippingpoint.families.trees.memory import Memory
 from tippingpoint.families.trees.options import TreeOptions
 from tippingpoint.families.trees.oracle import Setting, TreeOracle
 from tippingpoint.families.trees.partition import Partition, RawForest, partition
 from tippingpoint.families.trees.proving import TreeTask
-from tippingpoint.families.trees.pushing import Sides
+from tippingpoint.families.trees.search.choosing import searcher
+from tippingpoint.families.trees.search.pushing import Sides
 from tippingpoint.foreign import guarded
 from tippingpoint.space.domain import Domain
 
@@ -83,7 +84,7 @@ class TreeJudgement(Judgement):
         model, judge, x = self._model, self._model.judge, self._features.x
         divided = partition(model.raw, domain, x)
         near, strict = (
-            KernelSearcher(divided.forest, divided.rows, sides, divided.base, self._options.workers)
+            searcher(divided.forest, divided.rows, sides, divided.base, self._options.workers)
             for sides in (model.sides, model.strict)
         )
         highest = judge.highest(model.sides)
@@ -121,7 +122,7 @@ def _unused(divided: Partition) -> tuple[str, ...]:
 
 def _slowness(task: TreeTask) -> tuple[str, ...]:
     """A note where there are no compiled kernels."""
-    if isinstance(task.searcher, KernelSearcher):
+    if kernels() is not None:
         return ()
     return (
         f"proved by {task.searcher.name}, which takes longer: the kernels were not compiled when the package was installed",

@@ -10,8 +10,9 @@ from scipy.special import logsumexp, softmax
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.families.trees.forest import Forest
-from tippingpoint.families.trees.pushing import Kind, Link, ScoreLoss, Sides
+from tippingpoint.families.trees.kernels import kernels
 from tippingpoint.families.trees.reading import TreeReading, Unread
+from tippingpoint.families.trees.search.pushing import Kind, Link, ScoreLoss, Sides
 from tippingpoint.losses import Loss, PiecewiseLinear
 from tippingpoint.losses.logistic import Logistic
 from tippingpoint.losses.quadratic import Huber, Squared, SquaredHinge
@@ -98,7 +99,7 @@ class Judge:
             By which scores count as higher than they are: that of the library's own sums, for bounds that hold of them too.
         """
         if self.of_rivals:
-            found: Directions | Unread = self._of_rivals(outputs, rounding)
+            found = self._of_rivals(outputs, rounding)
         else:
             found = self._regression() if self.target is not None else self._classification(rounding)
         if isinstance(found, Unread):
@@ -111,19 +112,18 @@ class Judge:
 
     def highest(self, sides: Sides) -> FloatArray:
         """A bound on the loss of any place of every sample: on each side, tree by tree the best leaf."""
-        low, high = self.reading.forest.leaf_ranges
+        low, high = (each.sum(axis=0) for each in self.reading.forest.leaf_ranges)
         if self.of_rivals:
-            most = high.sum(axis=0)[None, :] - low.sum(axis=0)[:, None]  # of every class ahead of every other
-            loss = [np.logaddexp.reduce([0.0, *(np.delete(most[k], k) + sides.losses[k].numbers[1:])]) for k in range(len(most))]
-            return np.array(loss)[np.asarray(self.index)]
-        most = sides.offset + sides.weights @ self.reading.forest.base
-        most = most + np.where(sides.weights > 0.0, sides.weights @ np.diag(high.sum(axis=0)), 0.0).sum(axis=1)
-        most = most + np.where(sides.weights < 0.0, sides.weights @ np.diag(low.sum(axis=0)), 0.0).sum(axis=1)
-        losses = np.empty(len(most))
+            ahead = [np.delete(high - low[k], k) + loss.numbers[1:] for k, loss in enumerate(sides.losses)]
+            losses = np.array([logsumexp([0.0, *each]) for each in ahead])
+            return np.asarray(losses[np.asarray(self.index)])
+        best = np.where(sides.weights > 0.0, high, low)
+        score = sides.offset + sides.weights @ self.reading.forest.base + (sides.weights * best).sum(axis=1)
+        losses = np.empty(len(score))
         for number, loss in enumerate(sides.losses):
             of_it = sides.loss == number
-            losses[of_it] = loss.value(most[of_it])
-        return np.maximum.reduceat(losses, sides.begins[:-1])
+            losses[of_it] = loss.value(score[of_it])
+        return np.asarray(np.maximum.reduceat(losses, sides.begins[:-1]))
 
     def __len__(self) -> int:
         return len(self.index if self.index is not None else np.asarray(self.target))
@@ -173,8 +173,10 @@ class Judge:
         several = self.reading.returns == "score" and self.reading.forest.outputs > 2
         return several and isinstance(self.loss, Logistic)
 
-    def _of_rivals(self, outputs: FloatArray, rounding: float) -> Directions:
+    def _of_rivals(self, outputs: FloatArray, rounding: float) -> Directions | Unread:
         """Towards a mixture of the other classes, each by how likely it is now."""
+        if kernels() is None:
+            return Unread("the cross-entropy of several classes takes the compiled kernels, which are not here")
         own, base = np.asarray(self.index), self.reading.forest.base
         others = np.where(np.arange(len(base)) == own[:, None], -np.inf, outputs)
         mixture = softmax(others, axis=1)

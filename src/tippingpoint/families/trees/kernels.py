@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from types import ModuleType
 
-VERSION = 1
+VERSION = 2
 """Which calls Python makes; `kVersion` in `native/module.cpp` is which ones a build answers."""
 
 SWITCH = "TIPPINGPOINT_KERNELS"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.families.trees.searching import Found, Searcher
+from tippingpoint.families.trees.search.searcher import Found, Searcher
 
 
 @dataclass

@@ -117,7 +117,7 @@ class FoundOracle(AtomsOracle):
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
         self.unit = setting.domain.unit
         self._enclosure = enclosure
-        rows, places, losses = confirmed(enclosure, setting.ask)
+        rows, places, losses, self._as_found = confirmed(enclosure, setting.ask)
         task, everyone = setting.task, np.arange(len(setting.task.losses))
         loss = np.concatenate([task.losses, losses])
         cost = np.concatenate([np.zeros(len(everyone)), setting.domain.distance(task.x[rows], places)])
@@ -143,6 +143,7 @@ class TunedTreeOracle(FoundOracle):
         super().__init__(setting, enclosure)
         self._question = _question(problem)
         self._proof = proof
+        self._attained = proof.exact and self._as_found
         self._notes = setting.notes + _endings(proof, setting.limits)
         self.interrupted = proof.ending == "keyboard"
 
@@ -151,11 +152,11 @@ class TunedTreeOracle(FoundOracle):
         return self._notes
 
     def attains(self, problem: Problem) -> bool:
-        return not problem.moves or (self._proof.exact and _question(problem) == self._question)
+        return not problem.moves or (self._attained and _question(problem) == self._question)
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         if problem.moves and _question(problem) == self._question:
-            return Certificate(solution.lower if self._proof.exact else self._proof.lower, BY_CELLS)
+            return Certificate(solution.lower if self._attained else self._proof.lower, BY_CELLS)
         return super().certify(problem, solution)
 
     def bound(self, problem: Problem, solution: Solution) -> Certificate:

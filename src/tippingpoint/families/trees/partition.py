@@ -11,7 +11,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.cells import CellForest, CellRows, Line, Options, Variable
-from tippingpoint.families.trees.columns import ModelColumns
+from tippingpoint.families.trees.columns.model_columns import ModelColumns
 from tippingpoint.families.trees.forest import LEAF, Forest, Int32Array
 from tippingpoint.space.domain import Domain, Menu
 
@@ -210,7 +210,7 @@ class _Dividing:
     def _menu(self, menu: Menu, of_menu: list[int]) -> _Divided:
         """A menu, its options tried out one by one."""
         menu = self._offered(menu)
-        served = np.isfinite(menu.cost).any(axis=0)
+        served = np.asarray(np.isfinite(menu.cost).any(axis=0))
         trial = np.repeat(self.x[:1], len(menu.values), axis=0)
         trial[:, menu.columns] = np.where(served[:, None], menu.values, menu.values[served][:1])
         seen = self.columns.values(trial)

@@ -17,8 +17,8 @@ from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.judging import Judge
 from tippingpoint.families.trees.memory import Memory
 from tippingpoint.families.trees.partition import Partition
-from tippingpoint.families.trees.pushing import Sides
-from tippingpoint.families.trees.searching import Found, Searcher
+from tippingpoint.families.trees.search.pushing import Sides
+from tippingpoint.families.trees.search.searcher import Found, Searcher
 
 QUICK_PASSES = 4
 """Of the first level, where bounds are of gains at a price; for nearest errors a look without any is enough."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,15 @@ from tippingpoint.data.frames import Features, read_labels, read_numbers
 from tippingpoint.data.labels import class_indices
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
 from tippingpoint.families.base import Refusal, Subject
-from tippingpoint.families.trees.columns import ModelColumns, model_columns
+from tippingpoint.families.trees.columns.model_columns import ModelColumns, model_columns
 from tippingpoint.families.trees.judgement import TreeJudgement, TreeModel
 from tippingpoint.families.trees.judging import Judge
-from tippingpoint.families.trees.kernels import kernels
 from tippingpoint.families.trees.options import TreeOptions
 from tippingpoint.families.trees.partition import NotDividedError, RawForest, check_divided
 from tippingpoint.families.trees.readers import read_model
 from tippingpoint.families.trees.readers.checking import check_reading, check_rows
 from tippingpoint.families.trees.reading import TreeReading, Unread
+from tippingpoint.families.trees.search.pushing import Sides
 from tippingpoint.foreign import guarded
 from tippingpoint.losses import Loss, loss_named
 from tippingpoint.preprocessing.boosters import booster_estimator
@@ -35,57 +36,66 @@ def recognised(subject: Subject, given: Mapping[str, Any]) -> TreeJudgement | Re
     if steps is None and is_booster(last):
         model = last = booster_estimator(last, features, subject.y, given.get("classes"))
     reading = read_model(last)
-    if reading is None or isinstance(reading, Unread):
-        return None if reading is None else Refusal(reading.reason)
+    if reading is None:
+        return None
+    made = reading if isinstance(reading, Unread) else _judgement(reading, steps, replace(subject, model=model), given)
+    return Refusal(made.reason) if isinstance(made, Unread) else made
+
+
+def _judgement(reading: TreeReading, steps: Any, subject: Subject, given: Mapping[str, Any]) -> TreeJudgement | Unread:
+    """Of a model that was read, in its user's columns. Options come last: those of a model that is not read are others."""
     if callable(subject.loss) and not isinstance(subject.loss, Loss):
-        return Refusal("a loss of your own is not known to its trees")
-    options = TreeOptions.read(given)
-    judge, label = _judge(reading, subject, options)
+        return Unread("a loss of your own is not known to its trees")
+    features = subject.features
+    judge, label = _judge(reading, subject, given.get("classes"))
     columns = model_columns(steps, reading, features)
     if isinstance(columns, Unread):
-        return Refusal(columns.reason)
-    if judge.of_rivals and kernels() is None:
-        return Refusal("the cross-entropy of several classes takes the compiled kernels, which are not here")
-    outputs = reading.forest.scores(columns.values(features.x))
-    sides, strict = judge.sides(outputs, reading.rounding), judge.sides(outputs, -reading.rounding)
-    if isinstance(sides, Unread) or isinstance(strict, Unread):
-        return Refusal(next(each.reason for each in (sides, strict) if isinstance(each, Unread)))
+        return columns
+    sides = _sides(judge, reading.forest.scores(columns.values(features.x)))
+    if isinstance(sides, Unread):
+        return sides
     raw = RawForest(reading.forest, columns)
     flaw = _flaw(reading, columns, steps, features) or _obstacle(raw, subject)
     if flaw is not None:
-        return Refusal(flaw)
-    return TreeJudgement(TreeModel(model, steps, raw, judge, sides, strict), features, label, options)
+        return Unread(flaw)
+    return TreeJudgement(TreeModel(subject.model, steps, raw, judge, *sides), features, label, TreeOptions.read(given))
 
 
-def _judge(reading: TreeReading, subject: Subject, options: TreeOptions) -> tuple[Judge, str]:
+def _sides(judge: Judge, outputs: FloatArray) -> tuple[Sides, Sides] | Unread:
+    """On which samples are pushed: scores raised by what the library may round, and lowered."""
+    raised, lowered = (judge.sides(outputs, way * judge.reading.rounding) for way in (1.0, -1.0))
+    if isinstance(raised, Unread):
+        return raised
+    return lowered if isinstance(lowered, Unread) else (raised, lowered)
+
+
+def _judge(reading: TreeReading, subject: Subject, given: Sequence[Any] | None) -> tuple[Judge, str]:
     """The loss of the outputs, and what results call it."""
     regressor, samples = reading.returns == "prediction", len(subject.features.x)
     loss = loss_named(subject.loss if subject.loss is not None else "squared" if regressor else "zero_one")
     if regressor:
         if loss.task != "regression":
             raise UnsupportedError(f"loss={loss.label!r} judges classifiers but the model is a regressor; use 'squared'.")
-        if options.classes is not None:
+        if given is not None:
             raise UnsupportedError("classes=[...] are those of a classifier, but the model is a regressor; leave them out.")
         return Judge(reading, loss, None, read_numbers(subject.y, "y", samples)), loss.label
     if loss.task == "regression":
         raise UnsupportedError(f"loss={loss.label!r} judges regressors but the model is a classifier; use 'zero_one'.")
-    classes = _classes(reading, options)
+    classes = _classes(reading, given)
     scores = reading.forest.outputs if reading.forest.outputs > 2 else 1
     index, known = class_indices(read_labels(subject.y, "y", samples), classes, scores)
     return Judge(reading, loss, index, None), loss.label_of(len(known))
 
 
-def _classes(reading: TreeReading, options: TreeOptions) -> list[Any] | None:
+def _classes(reading: TreeReading, given: Sequence[Any] | None) -> list[Any] | None:
     """The labels in the order of the outputs: the user's, where there are any."""
     own = reading.classes
-    if options.classes is None:
+    if given is None:
         return None if own is None else list(own)
     wanted = len(own) if own is not None else max(2, reading.forest.outputs)
-    if len(options.classes) != wanted or len(set(options.classes)) != wanted:
-        raise InputError(
-            f"classes={list(options.classes)!r} must name the {wanted} classes of the model, each once, in their order."
-        )
-    return list(options.classes)
+    if len(given) != wanted or len(set(given)) != wanted:
+        raise InputError(f"classes={list(given)!r} must name the {wanted} classes of the model, each once, in their order.")
+    return list(given)
 
 
 def _flaw(reading: TreeReading, columns: ModelColumns, steps: Any, features: Features) -> str | None:

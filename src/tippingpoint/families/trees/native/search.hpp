@@ -245,10 +245,15 @@ class Search {
         }
     }
 
-    // Local search from the descent's place; what it finds counts once the forest itself has confirmed its score.
+    // Local search from the descent's place.
     void try_from_here(double mu) {
+        if (objective().of_rivals()) consider_place();  // local search does not know what it is worth, and may leave it
         if (!descent_.improve(local_, slots_, objective(), mu)) return;
-        if (!objective().of_rivals() && objective().profit(descent_.score, descent_.cost) <= best_->profit) return;
+        if (objective().of_rivals() || objective().profit(descent_.score, descent_.cost) > best_->profit) consider_place();
+    }
+
+    // The descent's place counts if it is better, once the forest itself has confirmed its score.
+    void consider_place() {
         cells_.assign(row_->home, row_->home + forest_.variables.size());
         for (const Settled &each : settled_) cells_[each.variable] = each.model_cell;
         for (std::size_t c = 0; c < local_.columns.size(); ++c)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.families.trees.pushing import Kind, ScoreLoss
+from tippingpoint.families.trees.search.pushing import Kind, ScoreLoss
 
 ROUND_OFF = 1e-12
 """Relative to losses: scores are added up in different orders before."""

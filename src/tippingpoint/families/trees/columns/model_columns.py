@@ -16,12 +16,12 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import ModelError
-from tippingpoint.families.trees.doubles import last_doubles
-from tippingpoint.families.trees.piped import PipedColumns, refusals
-from tippingpoint.families.trees.raw import RawColumns, held, matched, place
-from tippingpoint.families.trees.reach import Reach, reach
+from tippingpoint.families.trees.columns.doubles import last_doubles
+from tippingpoint.families.trees.columns.piped import PipedColumns, refusals
+from tippingpoint.families.trees.columns.raw import RawColumns, held, matched, place
+from tippingpoint.families.trees.columns.reach import Reach, reach
+from tippingpoint.families.trees.columns.trial import Trial
 from tippingpoint.families.trees.reading import TreeReading, Unread
-from tippingpoint.families.trees.trial import Trial
 from tippingpoint.foreign import guarded
 from tippingpoint.preprocessing.tracing import Trace, raw_trace, trace
 

@@ -12,8 +12,8 @@ from tippingpoint.core.arrays import FloatArray, IntArray, combine
 from tippingpoint.families.trees.cells import CellForest, CellRows, Line
 from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.kernels import kernels
-from tippingpoint.families.trees.pushing import Sides
-from tippingpoint.families.trees.searching import Found
+from tippingpoint.families.trees.search.pushing import Sides
+from tippingpoint.families.trees.search.searcher import Found
 
 if TYPE_CHECKING:
     from tippingpoint.families.trees._kernels import Ensemble

@@ -57,8 +57,8 @@ class ScoreLoss:
         - `TABLE`: convex, given at points: scores that rise, then the loss at each.
         - `LINKED`: a loss of a function of the score, of `(link, a, inner kind, inner numbers...)`. The function is `eˢ - a`,
           `a - e⁻ˢ`, the same of the logistic function, or the log-odds of the score, a probability kept `a` away from 0 and 1.
-        - `SOFTMAX`: `log(1 + Σ e^s_k)` over all rivals of a class, of `(class, how far each is ahead before any tree)`. It is no
-          function of the one score, a mixture of the `s_k`, which it is no less than.
+        - `SOFTMAX`: `log(1 + Σ e^s_k)` over all rivals of a class, of `(class, how far each is ahead before any tree)`. It is
+          no function of the one score, a mixture of the `s_k`, which it is no less than.
     """
 
     kind: Kind

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.families.trees.leaf_boxes import LeafBoxes
-from tippingpoint.families.trees.worth import Worth
+from tippingpoint.families.trees.search.leaf_boxes import LeafBoxes
+from tippingpoint.families.trees.search.worth import Worth
 
 ROUND_OFF = 1e-12
 """Relative to all values of leaves together: scores are added up in different orders."""

@@ -13,10 +13,10 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees.forest import Int32Array
-from tippingpoint.families.trees.neighbourhood import Neighbourhood, neighbourhood
-from tippingpoint.families.trees.place_program import Solved, best_place
-from tippingpoint.families.trees.staircase import SideLeaves, Staircase
-from tippingpoint.families.trees.worth import Worth
+from tippingpoint.families.trees.search.neighbourhood import Neighbourhood, neighbourhood
+from tippingpoint.families.trees.search.place_program import Solved, best_place
+from tippingpoint.families.trees.search.staircase import SideLeaves, Staircase
+from tippingpoint.families.trees.search.worth import Worth
 
 NODES_A_PASS = 50
 """Boxes that HiGHS may look into for a pass of the kernels; a program is taken for as many at least."""

@@ -11,12 +11,12 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.families.trees.cells import CellForest, CellRows
 from tippingpoint.families.trees.forest import Int32Array
-from tippingpoint.families.trees.leaf_boxes import LeafBoxes
-from tippingpoint.families.trees.pushing import Sides
-from tippingpoint.families.trees.row_search import RowSearch, Side
-from tippingpoint.families.trees.searching import Found
-from tippingpoint.families.trees.staircase import SideLeaves
-from tippingpoint.families.trees.worth import Worth
+from tippingpoint.families.trees.search.leaf_boxes import LeafBoxes
+from tippingpoint.families.trees.search.pushing import Sides
+from tippingpoint.families.trees.search.row_search import RowSearch, Side
+from tippingpoint.families.trees.search.searcher import Found
+from tippingpoint.families.trees.search.staircase import SideLeaves
+from tippingpoint.families.trees.search.worth import Worth
 
 BLOCK = 2**22
 """Numbers that are held at a time."""

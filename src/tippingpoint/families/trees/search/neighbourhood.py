@@ -13,9 +13,9 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.forest import Int32Array
-from tippingpoint.families.trees.leaf_boxes import Runs
-from tippingpoint.families.trees.staircase import SideLeaves
-from tippingpoint.families.trees.worth import Worth
+from tippingpoint.families.trees.search.leaf_boxes import Runs
+from tippingpoint.families.trees.search.staircase import SideLeaves
+from tippingpoint.families.trees.search.worth import Worth
 
 WINDOW_SLACK = 1e-12
 """Relative: costs are added up in different orders."""

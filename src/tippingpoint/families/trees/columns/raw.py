@@ -11,7 +11,7 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.columns import Column
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import ModelError, listed
-from tippingpoint.families.trees.codes import Codes
+from tippingpoint.families.trees.columns.codes import Codes
 from tippingpoint.families.trees.reading import TreeReading, Unread
 from tippingpoint.preprocessing.categories import as_written
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.frames import Features
-from tippingpoint.families.trees.doubles import LARGEST
-from tippingpoint.families.trees.piped import PipedColumns
-from tippingpoint.families.trees.reach import Reach, spans
+from tippingpoint.families.trees.columns.doubles import LARGEST
+from tippingpoint.families.trees.columns.piped import PipedColumns
+from tippingpoint.families.trees.columns.reach import Reach, spans
 
 SAMPLE = 2**12
 """Rows, evenly spread, among which values of a column are looked for."""

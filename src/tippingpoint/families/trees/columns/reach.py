@@ -9,8 +9,8 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.frames import Features
-from tippingpoint.families.trees.doubles import LARGEST, last_doubles
-from tippingpoint.families.trees.piped import PipedColumns
+from tippingpoint.families.trees.columns.doubles import LARGEST, last_doubles
+from tippingpoint.families.trees.columns.piped import PipedColumns
 
 FAR = 1e30
 """How far, in sizes of the data, is as far as anybody goes. Beyond, numbers overflow, on which some scalers fail."""

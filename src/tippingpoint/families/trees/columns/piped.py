@@ -9,7 +9,7 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import ModelError
-from tippingpoint.families.trees.codes import Codes
+from tippingpoint.families.trees.columns.codes import Codes
 from tippingpoint.families.trees.reading import TreeReading
 from tippingpoint.foreign import guarded
 from tippingpoint.preprocessing.encoders import category_places, transformed, whole_row

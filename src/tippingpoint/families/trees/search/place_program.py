@@ -27,8 +27,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
-from tippingpoint.families.trees.neighbourhood import Neighbourhood
-from tippingpoint.families.trees.worth import Ceiling
+from tippingpoint.families.trees.search.neighbourhood import Neighbourhood
+from tippingpoint.families.trees.search.worth import Ceiling
 
 GAIN_SCALE = 1e4
 """What the most that there is to gain is scaled to ..."""
