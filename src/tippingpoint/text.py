@@ -108,7 +108,8 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
     """What stands below the headline."""
     kind = "" if math.isinf(summary["theta2"]) else f" ({summary['divergence']})"
     prices = f"moving θ1 = {number(summary['theta1'])}, reweighting θ2 = {number(summary['theta2'])}{kind}"
-    listed = [("prices", prices), ("certificate", _certificate(summary))]
+    first = [("first of all", summary["caution"])] if summary.get("caution") else []
+    listed = [*first, ("prices", prices), ("certificate", _certificate(summary))]
     free = summary["status"] == "already" and summary["current_risk"] < summary["risk"]
     if summary["status"] in ("attained", "largest") or free:
         listed += [

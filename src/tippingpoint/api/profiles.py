@@ -241,6 +241,7 @@ class Profile:
             notes=tuple(notes),
             trace=oracle.trace or solution.risks,
             interrupted=oracle.interrupted or stopped,
+            caution=oracle.caution if reached else "",
             evidence=Evidence(
                 source=Source(oracle, problem),
                 value=upper,

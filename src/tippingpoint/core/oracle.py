@@ -103,6 +103,9 @@ class Oracle(ABC):
     interrupted: bool = False
     """Whether a search ended before it was done: at the keyboard, or because the model failed."""
 
+    caution: str = ""
+    """In words: what must be read before the number; empty where there is nothing."""
+
     @property
     @abstractmethod
     def losses(self) -> FloatArray:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 NO_DIFFERENCE = 1e-9
 """Relative distance from the limit at which a feature makes no difference."""
 
+MAX_CAUTIONS = 3
+"""Features of which is said what must be read first of all, before they are counted."""
+
 NUMBERS_ONLY = "holds its numbers only; run feature_stability() again"
 """What a ranking is that cannot work out a feature again, where no reason is known."""
 
@@ -194,10 +197,11 @@ class FeatureStability(Result):
     def _notes(self) -> list[str]:
         searched = any(not r.exact for r in self.results.values())
         reaches = "was found to reach" if searched else "reaches"
-        legend = [f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
+        legend = [*self._cautions(), f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
         if math.isfinite(self.limit):
             legend.insert(
-                0, f"closes: how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too."
+                len(legend) - 1,
+                f"closes: how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too.",
             )
         dear = self._dear()
         if dear is not None:
@@ -208,6 +212,12 @@ class FeatureStability(Result):
             legend.append(f"{UNENDED} Features that are missing were not asked about.")
         first, *others = self.results.values()  # what is noted of all of them is of the model or the data
         return legend + [f"note: {visible(note)}." for note in first.notes if all(note in r.notes for r in others)]
+
+    def _cautions(self) -> list[str]:
+        """What must be read first of all, of the first features of which there is anything."""
+        named = [f"first of all: {visible(name)}: {visible(r.caution)}." for name, r in self.results.items() if r.caution]
+        more = len(named) - MAX_CAUTIONS
+        return named if more <= 0 else [*named[:MAX_CAUTIONS], f"The same of {more} more."]
 
     def _dear(self) -> str | None:
         """Why a feature that could do harm does none: its steps cost more than an error is worth."""

@@ -85,6 +85,8 @@ class StabilityResult(Reported):
         Passes over the data that the dual took.
     notes
         What a careful reader should know.
+    caution
+        What must be read before the number; empty where there is nothing.
     trace
         The risk on the way: after every epoch of `method="paper"`, for all others at every price that the dual tried.
     interrupted
@@ -127,6 +129,7 @@ class StabilityResult(Reported):
     notes: tuple[str, ...] = ()
     trace: tuple[float, ...] = ()
     interrupted: bool = False
+    caution: str = ""
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)
 

@@ -11,6 +11,7 @@ from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.envelope import envelope
 from tippingpoint.families.trees.confirming import Ask
 from tippingpoint.families.trees.forest import Int32Array
+from tippingpoint.families.trees.on_thresholds import caution
 from tippingpoint.families.trees.proving import TreeTask
 from tippingpoint.space.domain import Domain
 
@@ -47,11 +48,13 @@ class LineOracle(AtomsOracle):
         rows = np.concatenate([np.zeros(0, dtype=np.intp), *(rows for rows, _ in found)])
         cells = np.concatenate([task.partition.rows.home[:0], *(cells for _, cells in found)])
         places = task.places(rows, cells)
-        loss = np.concatenate([task.losses, ask(rows, places)]) if len(rows) else task.losses
+        found_losses = ask(rows, places) if len(rows) else np.zeros(0)
+        loss = np.concatenate([task.losses, found_losses])
         cost = np.concatenate([np.zeros(len(everyone)), domain.distance(task.x[rows], places)])
         shown = dict(zip(domain.names, np.concatenate([task.x, places]).T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, shown)
         self.unit = domain.unit
+        self.caution = caution(domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing)
         names = [task.partition.forest.variables[v].name for v in moving]
         self.certificate = f"every cell of {names[0]!r} that the trees tell apart" if names else NOTHING_SEEN
 

@@ -94,6 +94,7 @@ class Answer(Section[AnswerPart]):
         ]
         return [
             tag("p", part["words"]["sentence"], class_="sentence"),
+            tag("p", _caution(result), class_="caution") if result.get("caution") else None,
             tag("dl", cards, class_="cards"),
             risk_bar(result, form, f"From {form(result['current_risk'])} to {form(result['risk'])}, in parts"),
             tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in _certainty(part)], class_="notes"),
@@ -116,6 +117,7 @@ class Answer(Section[AnswerPart]):
         ]
         return [
             paragraph(part["words"]["sentence"]),
+            *([paragraph(_caution(result))] if result.get("caution") else []),
             table(["what", "value", KNOWN], facts),
             *(f"**{name}** {text(sentence)}" for name, sentence in _certainty(part)),
             f"“{part['standing']}” means: {text(MEANING[part['standing']])}.",
@@ -124,6 +126,11 @@ class Answer(Section[AnswerPart]):
 
 
 ANSWER = Answer()
+
+
+def _caution(result: Mapping[str, Any]) -> str:
+    """What must be read before the number."""
+    return f"First of all: {result['caution']}."
 
 
 def _facts(part: AnswerPart, result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
