@@ -199,10 +199,8 @@ class FeatureStability(Result):
         reaches = "was found to reach" if searched else "reaches"
         legend = [*self._cautions(), f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
         if math.isfinite(self.limit):
-            legend.insert(
-                len(legend) - 1,
-                f"closes: how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too.",
-            )
+            closes = f"how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too"
+            legend.insert(len(legend) - 1, f"closes: {closes}.")
         dear = self._dear()
         if dear is not None:
             legend.append(dear)
