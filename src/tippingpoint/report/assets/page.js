@@ -233,7 +233,7 @@ class Desk {
       attained: `is the price of raising the ${what} from ${now} to ${then}.`,
     }[found.status];
     if (this.standing(found) === "two-sided" || this.standing(found) === "not found") {
-      document.getElementById("live-words").textContent += ` Proved: at least ${plainNumber(found.lower)}.`;
+      document.getElementById("live-words").textContent += ` Proved: at least ${plainNumber(found.lower, 6)}.`;
     }
     const kind = this.names[found.divergence];
     document.getElementById("live-setting").textContent =
