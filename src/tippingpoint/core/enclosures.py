@@ -219,7 +219,7 @@ class GainEnclosure(LevelledEnclosure):
         return best
 
     def floor(self, problem: Problem, solution: Solution) -> float:
-        if problem.risk > replace(problem, responses=_Peaks(self._losses, self._highest)).reachable:
+        if problem.risk > problem.largest_risk(self._losses + self._highest):
             return math.inf
         return problem.floor(self._price * problem.theta1, self._bounds[self._price]) if self._price else 0.0
 
@@ -271,23 +271,3 @@ class GainEnclosure(LevelledEnclosure):
 def _rung(price: float) -> float:
     """The rung of the ladder of prices that is nearest."""
     return float(RUNG ** round(math.log(price, RUNG)))
-
-
-class _Peaks:
-    """Lifts that no place exceeds, as if they cost nothing."""
-
-    ceiling = math.inf
-
-    def __init__(self, losses: FloatArray, highest: FloatArray) -> None:
-        self.losses = losses
-        self._highest = highest
-
-    def peak(self) -> Response:
-        nothing = np.zeros_like(self._highest)
-        return Response(self._highest, nothing, nothing)
-
-    def respond(self, price: float) -> Response:
-        return self.peak()
-
-    def escape(self, lift: float) -> Response:
-        return self.peak()
