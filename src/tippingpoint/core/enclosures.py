@@ -218,6 +218,12 @@ class GainEnclosure(LevelledEnclosure):
             best = np.minimum(best, known)
         return best
 
+    def _wanted(self, problem: Problem, solution: Solution) -> float:
+        """Of the two prices between which a solution lies, that of the higher dual value: bounds are the best there."""
+        ends = [each for each in (solution.left, solution.right) if each.price > 0.0]
+        best = max(ends, key=lambda each: each.value, default=solution.right)
+        return super()._wanted(problem, replace(solution, right=best))
+
     def floor(self, problem: Problem, solution: Solution) -> float:
         if problem.risk > problem.largest_risk(self._losses + self._highest):
             return math.inf
@@ -241,13 +247,14 @@ class GainEnclosure(LevelledEnclosure):
         if wanted > self._horizon:
             self._expand()
             return _rung(min(wanted, self._horizon))
-        if self._searches < MAX_SEARCHES and not (self._level > 1).any():
+        rung = _rung(wanted)
+        if rung != self._price and self._searches < MAX_SEARCHES and not (self._level > 1).any():
             self._searches += 1
-            return _rung(wanted)
+            return rung
         far = abs(math.log(wanted / self._price)) > math.log(FAR)
         if self._price == wanted or (not far and gaps.sum() > allowed):
             return self._price
-        return _rung(wanted) if self._price != _rung(wanted) else wanted  # of few samples a rung may not be near enough
+        return rung if self._price != rung else wanted  # of few samples a rung may not be near enough
 
     def _look(self, rows: IntArray, price: float, seconds: float) -> None:
         self._go(_rung(price))

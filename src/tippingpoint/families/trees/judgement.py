@@ -93,6 +93,8 @@ class TreeJudgement(Judgement):
     def _ask(self, rows: IntArray, places: FloatArray) -> FloatArray:
         """The losses of samples at places, by the library's own word."""
         judge, model = self._model.judge, self._model
+        if not len(rows):  # libraries refuse to be asked about nothing
+            return np.zeros(0)
         native = self._features.native_at(rows, places)
         with warnings.catch_warnings(), guarded(lambda why: ModelError(f"the model fails on places that were found ({why}).")):
             warnings.simplefilter("ignore")  # such as names given or missing

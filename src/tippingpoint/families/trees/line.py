@@ -48,7 +48,7 @@ class LineOracle(AtomsOracle):
         rows = np.concatenate([np.zeros(0, dtype=np.intp), *(rows for rows, _ in found)])
         cells = np.concatenate([task.partition.rows.home[:0], *(cells for _, cells in found)])
         places = task.places(rows, cells)
-        found_losses = ask(rows, places) if len(rows) else np.zeros(0)
+        found_losses = ask(rows, places)
         loss = np.concatenate([task.losses, found_losses])
         cost = np.concatenate([np.zeros(len(everyone)), domain.distance(task.x[rows], places)])
         shown = dict(zip(domain.names, np.concatenate([task.x, places]).T, strict=True))
