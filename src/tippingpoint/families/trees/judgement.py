@@ -84,7 +84,7 @@ class TreeJudgement(Judgement):
         model, judge, x = self._model, self._model.judge, self._features.x
         divided = partition(model.raw, domain, x)
         near, strict = (
-            searcher(divided.forest, divided.rows, sides, divided.base, self._options.workers)
+            searcher(divided.forest, divided.rows, sides, divided.base, self._losses, self._options.workers)
             for sides in (model.sides, model.strict)
         )
         highest = judge.highest(model.sides)
@@ -92,6 +92,8 @@ class TreeJudgement(Judgement):
 
     def _ask(self, rows: IntArray, places: FloatArray) -> FloatArray:
         """The losses of samples at places, by the library's own word."""
+        if not len(rows):  # which some libraries fail on
+            return np.zeros(0)
         judge, model = self._model.judge, self._model
         native = self._features.native_at(rows, places)
         with warnings.catch_warnings(), guarded(lambda why: ModelError(f"the model fails on places that were found ({why}).")):
