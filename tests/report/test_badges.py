@@ -55,6 +55,9 @@ def test_other_settings_are_never_known_better_than_the_result() -> None:
     assert elsewhere("exact", exact=True) == "exact"
     assert elsewhere("exact", exact=False) == "upper bound only"
     assert elsewhere("two-sided", exact=True) == "upper bound only"
+    assert elsewhere("two-sided", exact=False, floored=True) == "two-sided"
+    assert elsewhere("two-sided", exact=True, floored=True) == "exact"
+    assert elsewhere("interrupted", exact=False, floored=True) == "interrupted"
     assert elsewhere("interrupted", exact=True) == "interrupted"
 
 
