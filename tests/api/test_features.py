@@ -265,7 +265,7 @@ def nearest_error(model: Any, x: pd.DataFrame, y: Any, name: str) -> FloatArray:
     return near
 
 
-def test_a_tree_along_steps_too_fine_to_be_counted_is_searched_and_stays_on_them() -> None:
+def test_a_tree_along_steps_too_fine_to_be_counted_is_exact_and_stays_on_them() -> None:
     """Places beside a threshold are no whole numbers: trying those alone would find nothing, and call that exact."""
     rng = np.random.default_rng(0)
     x = pd.DataFrame({"dollars": rng.integers(0, 5000, 80)})
@@ -273,8 +273,14 @@ def test_a_tree_along_steps_too_fine_to_be_counted_is_searched_and_stays_on_them
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(x, y)
     space = tp.Space(kind={"dollars": "integer"}, price=1e-6)
     found = tp.feature_stability(model, x, y, 0.4, space=space, scale="raw", theta1=1.0, theta2=INF)
-    assert not found["dollars"].exact
-    assert math.isfinite(found["dollars"].value)
+    assert found["dollars"].exact
+    every = np.arange(5000)
+    wrong = model.predict(pd.DataFrame({"dollars": every})) != y[:, None]
+    away = np.where(wrong, 1e-6 * (every - x["dollars"].to_numpy()[:, None]) ** 2, np.inf).min(axis=1)
+    cheapest = np.sort(away[away > 0.0])
+    needed = 0.4 * len(x) - (away == 0.0).sum()
+    by_hand = (cheapest[: int(needed)].sum() + (needed - int(needed)) * cheapest[int(needed)]) / len(x)
+    assert found["dollars"].value == pytest.approx(by_hand, rel=1e-9)
     moved = found.result("dollars").sensitive["dollars"]
     assert (moved == moved.round()).all()
 
