@@ -285,6 +285,22 @@ def test_a_tree_along_steps_too_fine_to_be_counted_is_exact_and_stays_on_them() 
     assert (moved == moved.round()).all()
 
 
+def test_a_tree_is_exact_along_a_column_under_a_loss_of_ones_own_too() -> None:
+    """It is a black box then, whose thresholds are known all the same."""
+    x, _ = data(60)
+    y = x["a"].to_numpy() ** 2
+    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(x, y)
+    asked: dict[str, Any] = {"risk": 1.5, "features": ["a"], "theta1": 1.0, "theta2": 0.5}
+    own, known = (tp.feature_stability(model, x, y, loss=loss, **asked)["a"] for loss in (_absolute, "absolute"))
+    assert own.exact
+    assert own.value == pytest.approx(known.value, rel=1e-6)
+    assert "places tried for every sample" in own.lower_by
+
+
+def _absolute(output: Any, y: Any) -> Any:
+    return np.abs(output - y)
+
+
 def test_a_regression_tree_is_exact_along_a_column() -> None:
     x, _ = data(80)
     y = x["a"].to_numpy() ** 2 + 0.3 * np.random.default_rng(0).normal(size=80)
