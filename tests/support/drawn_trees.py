@@ -16,10 +16,6 @@ from tippingpoint.space import Space
 from tree_places import Feature, Number, OneHot, Steps, Switch
 from tree_spaces import Setting
 
-MAX_PLACES = 60_000
-"""Of all rows, that are tried one by one."""
-
-
 @dataclass(frozen=True)
 class Drawn:
     """A model, what it is judged by, a space, weights of the rows, and questions: parts of what moving can add, and prices."""
@@ -40,18 +36,20 @@ def drawn(seed: int) -> Drawn:
     served = [loss for loss in LOSSES[task] if not (kind.tells and task == "three" and "hinge" in loss)]
     rows = int(rng.integers(3, 9))
     training, data = (people(n, int(rng.integers(1 << 30)), seen=n > rows) for n in (int(rng.integers(40, 200)), rows))
+    data.loc[:1, "x"] = [-3.995, 4.005]  # of two classes at least
     if kind.gaps:
         training, data = (_gapped(rng, each) for each in (training, data))
     model = grown(kind, task, training, data, trees=int(rng.integers(1, 5)), depth=int(rng.integers(1, 4)))
     base = rng.exponential(size=rows)
     questions = tuple(_question(rng) for _ in range(3))
-    return Drawn(library, model, str(rng.choice(served)), _setting(rng, kind, data), base / base.sum(), questions)
+    return Drawn(library, model, str(rng.choice(served)), _setting(rng, kind), base / base.sum(), questions)
 
 
 def _gapped(rng: np.random.Generator, data: pd.DataFrame) -> pd.DataFrame:
     """Some columns with gaps."""
     share = {name: rng.choice([0.0, 0.2]) for name in ("x", "z", "age")}
-    return data.assign(**{name: data[name].where(rng.random(len(data)) >= each) for name, each in share.items()})
+    gone = {name: (rng.random(len(data)) < each) & (np.arange(len(data)) > 1) for name, each in share.items()}
+    return data.assign(**{name: data[name].mask(each) for name, each in gone.items()})
 
 
 def _question(rng: np.random.Generator) -> Mapping[str, Any]:
@@ -64,7 +62,7 @@ def _question(rng: np.random.Generator) -> Mapping[str, Any]:
     }
 
 
-def _setting(rng: np.random.Generator, kind: Library, data: pd.DataFrame) -> Setting:
+def _setting(rng: np.random.Generator, kind: Library) -> Setting:
     """Every feature drawn by itself; one moves at least."""
     while True:
         said: dict[str, dict[str, Any]] = {}
