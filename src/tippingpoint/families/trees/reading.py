@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees.forest import Forest
 
@@ -22,6 +24,31 @@ Returns = Literal["score", "order", "probability", "prediction"]
 
 Link = Literal["identity", "log", "logit"]
 """Of a regressor: the output is the identity, the logarithm or the log-odds of what is predicted."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The outputs of a library's own method for rows, `(n, K)`; it can be pickled where the model can.
+
+    Attributes
+    ----------
+    method, settings
+        What is called, and what it is told besides the rows.
+    factor
+        What its numbers are multiplied by.
+    given
+        Makes of rows what the method takes; None where it takes them as they are.
+    """
+
+    method: Callable[..., Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    factor: float = 1.0
+    given: Callable[[Any], Any] | None = None
+
+    def __call__(self, rows: Any) -> FloatArray:
+        taken = rows if self.given is None else self.given(rows)
+        found = np.asarray(self.method(taken, **self.settings), dtype=float)
+        return np.asarray(self.factor * found.reshape(len(rows), -1))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ would store, whose digits tell every double apart. No base: it is in the first t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +18,9 @@ from tippingpoint.data.columns import plain
 from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.nodes import bits, planted
 from tippingpoint.families.trees.readers.rounding import TELLING, UNIT64, any_order
-from tippingpoint.families.trees.reading import Link, Returns, TreeReading, Unread
+from tippingpoint.families.trees.reading import Asking, Link, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
-from tippingpoint.preprocessing.booster_rows import booster_rows
+from tippingpoint.preprocessing.booster_rows import BoosterRows, booster_rows
 from tippingpoint.preprocessing.categories import booster_names, native_categories
 
 LINKS: Mapping[str, Link] = {
@@ -200,13 +201,13 @@ def _sets(trees: Sequence[Mapping[str, str]], listed: BoolArray, threshold: Floa
     return np.where(listed, first + np.where(listed, threshold, 0.0), LEAF).astype(np.intp), sets
 
 
-def _asking(model: Any, factor: float) -> Callable[[Any], FloatArray]:
+def _asking(model: Any, factor: float) -> Asking:
     """Sums of LightGBM's own, made what the forest's are."""
-    taken = booster_rows(model) if is_of(model, "lightgbm", "Booster") else None
+    given = partial(_framed, booster_rows(model)) if is_of(model, "lightgbm", "Booster") else None
+    return Asking(model.predict, {"raw_score": True}, factor, given)
 
-    def sums(rows: Any) -> FloatArray:
-        frame = None if taken is None else taken(rows).frame(rows)
-        found = model.predict(rows if frame is None else frame, raw_score=True)
-        return factor * np.asarray(found, dtype=float).reshape(len(rows), -1)
 
-    return sums
+def _framed(taken: Callable[[Any], BoosterRows], rows: Any) -> Any:
+    """Rows as a Booster takes them."""
+    frame = taken(rows).frame(rows)
+    return rows if frame is None else frame

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.float32 import before32, le32
 from tippingpoint.families.trees.readers.nodes import planted
 from tippingpoint.families.trees.readers.rounding import TELLING, UNIT32, in_order
-from tippingpoint.families.trees.reading import Link, Returns, TreeReading, Unread
+from tippingpoint.families.trees.reading import Asking, Link, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
-from tippingpoint.preprocessing.booster_rows import booster_rows, columns_named
+from tippingpoint.preprocessing.booster_rows import BoosterRows, booster_rows, columns_named
 from tippingpoint.preprocessing.categories import native_categories
 
 LINKS: Mapping[str, Link] = {
@@ -221,15 +222,18 @@ def _base(learner: Mapping[str, Any], groups: int, version: Sequence[int]) -> Fl
     return np.broadcast_to(stored.astype(float), groups).copy()
 
 
-def _asking(model: Any, names: tuple[str, ...] | None) -> Callable[[Any], FloatArray]:
+def _asking(model: Any, names: tuple[str, ...] | None) -> Asking:
     """Sums of XGBoost's own."""
-    taken = booster_rows(model) if is_of(model, "xgboost", "Booster") else None
+    boosts = is_of(model, "xgboost", "Booster")
+    given = partial(_matrix, booster_rows(model)) if boosts else partial(_own_columns, names)
+    return Asking(model.predict, {"output_margin": True}, given=given)
 
-    def margins(rows: Any) -> FloatArray:
-        if taken is not None:
-            given = taken(rows).matrix(rows)
-        else:  # an estimator takes its own columns only, in its order
-            given = columns_named(rows, names) if hasattr(rows, "columns") else rows
-        return np.asarray(model.predict(given, output_margin=True), dtype=float).reshape(len(rows), -1)
 
-    return margins
+def _matrix(taken: Callable[[Any], BoosterRows], rows: Any) -> Any:
+    """Rows as a Booster takes them."""
+    return taken(rows).matrix(rows)
+
+
+def _own_columns(names: tuple[str, ...] | None, rows: Any) -> Any:
+    """Rows as an estimator takes them: its own columns only, in its order."""
+    return columns_named(rows, names) if hasattr(rows, "columns") else rows
