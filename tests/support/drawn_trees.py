@@ -16,6 +16,7 @@ from tippingpoint.space import Space
 from tree_places import Feature, Number, OneHot, Steps, Switch
 from tree_spaces import Setting
 
+
 @dataclass(frozen=True)
 class Drawn:
     """A model, what it is judged by, a space, weights of the rows, and questions: parts of what moving can add, and prices."""
