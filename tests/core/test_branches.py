@@ -197,6 +197,8 @@ def test_what_an_oracle_says_that_knows_no_better() -> None:
     oracle = Searched(np.arange(2), np.array([0.0, 1.0]), np.zeros(2), {})
     problem = Problem(oracle, np.full(2, 0.5), 0.75, 1.0, 1.0, KL())
     assert oracle.tuned(problem) is oracle
+    assert oracle.widened() is oracle
+    assert (oracle.least, oracle.caution) == (None, "")
     assert oracle.certify(problem, solve(problem)) == Certificate(0.0, "not certified: looked around")
     assert (oracle.trace, oracle.notes, oracle.stopped) == ((), (), False)
     oracle.found = (INTERRUPTED,)

@@ -94,7 +94,7 @@ class LevelledEnclosure(Enclosure):
         few = replace(few, risk=few.current + problem.wanted)
         while time.monotonic() < end:
             self._look(scouts, self._horizon, end - time.monotonic())
-            wanted = self._wanted(few, solve(few))
+            wanted = self._wanted(few, solve(replace(few)))  # anew: a problem remembers what its responses were
             if wanted <= self._horizon or self._horizon >= self._top:
                 self._horizon = min(SCOUTED_PART * wanted, self._horizon)
                 return
@@ -219,14 +219,14 @@ class GainEnclosure(LevelledEnclosure):
         return best
 
     def floor(self, problem: Problem, solution: Solution) -> float:
-        if problem.risk > replace(problem, responses=_Peaks(self._losses, self._highest)).reachable:
+        if problem.risk > problem.largest_risk(self._losses + self._highest):
             return math.inf
         return problem.floor(self._price * problem.theta1, self._bounds[self._price]) if self._price else 0.0
 
     def gaps(self, problem: Problem, solution: Solution, allowed: float) -> FloatArray:
         wanted = self._wanted(problem, solution)
         if not self._price or not self._level.any():
-            self._go(min(wanted, self._horizon))
+            self._go(_rung(min(wanted, self._horizon)))
         while True:
             gaps = self._gaps_here(problem)
             following = self._following(wanted, gaps, allowed)
@@ -245,19 +245,20 @@ class GainEnclosure(LevelledEnclosure):
             self._searches += 1
             return _rung(wanted)
         far = abs(math.log(wanted / self._price)) > math.log(FAR)
-        return _rung(wanted) if far or gaps.sum() <= allowed else self._price
+        if self._price == wanted or (not far and gaps.sum() > allowed):
+            return self._price
+        return _rung(wanted) if self._price != _rung(wanted) else wanted  # of few samples a rung may not be near enough
 
     def _look(self, rows: IntArray, price: float, seconds: float) -> None:
-        self._go(price)
+        self._go(_rung(price))
         super()._look(rows, self._price, seconds)
 
     def _go(self, price: float) -> None:
-        """Work at another rung from now on."""
-        rung = _rung(price)
-        if rung not in self._bounds:
-            self._bounds[rung] = self.gains(rung)
-            self._levels[rung] = np.zeros(len(self._losses), dtype=np.intp)
-        self._price, self._level = rung, self._levels[rung]
+        """Work at another price from now on."""
+        if price not in self._bounds:
+            self._bounds[price] = self.gains(price)
+            self._levels[price] = np.zeros(len(self._losses), dtype=np.intp)
+        self._price, self._level = price, self._levels[price]
 
     def _gaps_here(self, problem: Problem) -> FloatArray:
         bound, response = self._bounds[self._price], self.respond(self._price)
@@ -270,23 +271,3 @@ class GainEnclosure(LevelledEnclosure):
 def _rung(price: float) -> float:
     """The rung of the ladder of prices that is nearest."""
     return float(RUNG ** round(math.log(price, RUNG)))
-
-
-class _Peaks:
-    """Lifts that no place exceeds, as if they cost nothing."""
-
-    ceiling = math.inf
-
-    def __init__(self, losses: FloatArray, highest: FloatArray) -> None:
-        self.losses = losses
-        self._highest = highest
-
-    def peak(self) -> Response:
-        nothing = np.zeros_like(self._highest)
-        return Response(self._highest, nothing, nothing)
-
-    def respond(self, price: float) -> Response:
-        return self.peak()
-
-    def escape(self, lift: float) -> Response:
-        return self.peak()

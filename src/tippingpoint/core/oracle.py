@@ -131,8 +131,17 @@ class Oracle(ABC):
         `lift` is the lift of each; it tells where a sample went that escaped at the ceiling.
         """
 
+    @property
+    def least(self) -> FloatArray | None:
+        """Of the 0/1 loss: what any error of every sample costs at least, where that is proved; None where it is not."""
+        return None
+
     def tuned(self, problem: Problem) -> Oracle:
         """An oracle that answers this question better, where searching depends on the question; otherwise itself."""
+        return self
+
+    def widened(self) -> Oracle:
+        """An oracle that knows more of other questions, and as much of its own; itself where there is no more to know."""
         return self
 
     def attains(self, problem: Problem) -> bool:

@@ -152,7 +152,10 @@ class Problem:
     @cached_property
     def reachable(self) -> float:
         """The largest risk that any perturbation reaches, at any cost."""
-        highest = self.responses.losses + self._peak().lift
+        return self.largest_risk(self.responses.losses + self._peak().lift)
+
+    def largest_risk(self, highest: FloatArray) -> float:
+        """The largest risk where these are the highest losses that samples reach."""
         if not self.reweights:
             return total(self.base, highest)
         return math.inf if np.isinf(highest).any() else self.divergence.largest_mean(highest, self.base)

@@ -129,11 +129,11 @@ class Enclosure(ABC):
 
 def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch) -> Proof:
     """Tighten an enclosure until its bounds on the stability are close, or there is no more time."""
-    question, end = replace(problem, responses=enclosure), time.monotonic() + limits.seconds
-    proof = Proof(0.0, math.inf, "work")
+    end, proof = time.monotonic() + limits.seconds, Proof(0.0, math.inf, "work")
     try:
-        enclosure.scout(question, limits.seconds)
+        enclosure.scout(replace(problem, responses=enclosure), limits.seconds)
         while True:
+            question = replace(problem, responses=enclosure)  # anew: a problem remembers what its responses were
             solution = solve(question)
             upper = _cost(solution)
             lower = max(proof.lower, min(enclosure.floor(question, solution), upper))
@@ -149,7 +149,7 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch) 
             enclosure.tighten(rows, left)
     except KeyboardInterrupt:
         # What was found until then counts; the lower bound is that of the last round.
-        return Proof(proof.lower, _cost(solve(question)), "keyboard")
+        return Proof(proof.lower, _cost(solve(replace(problem, responses=enclosure))), "keyboard")
 
 
 def _cost(solution: Solution) -> float:

@@ -39,7 +39,7 @@ def standing(result: Mapping[str, Any]) -> str:
     return INTERRUPTED if known.interrupted else BADGES[known.kind]
 
 
-def elsewhere(own: str, *, exact: bool) -> str:
+def elsewhere(own: str, *, exact: bool, floored: bool = False) -> str:
     """What is known of the stability at another setting, from responses of a result with this standing.
 
     Parameters
@@ -47,11 +47,15 @@ def elsewhere(own: str, *, exact: bool) -> str:
     own
         The standing of the result.
     exact
-        Whether the responses that the other setting is asked of are as exact as the result's.
+        Whether the responses that the other setting is asked of are exact.
+    floored
+        Whether they are bounded from below.
     """
     if own in (INTERRUPTED, ESTIMATE):
         return own
-    return EXACT if own == EXACT and exact else UPPER
+    if own == EXACT and exact:
+        return EXACT
+    return TWO_SIDED if floored else UPPER
 
 
 def badge(name: str) -> Markup:

@@ -7,6 +7,8 @@ Three kinds, from exact to bounded:
 - *atoms*, settled: finitely many places a sample, all of them held. For the 0/1 loss of any model two are enough, to stay and
   the nearest error. Otherwise they are found one by one: two neighbours on an envelope tie at one price, and if nothing beats
   them there, nothing lies between them.
+  Where errors of the 0/1 loss were proved rather than found, the page holds the least that they can cost too: what comes of
+  that bounds every number from below.
 - *atoms* of a ladder: the best places at several prices around those of the report. What they attain is attained, so numbers
   from them are upper bounds; at the report's own setting they are the report's.
 """
@@ -14,13 +16,14 @@ Three kinds, from exact to bounded:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import Envelopes
+from tippingpoint.core.crossing import NearestErrors
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.oracle import ClosedForm, Oracle
 from tippingpoint.core.responses import BestResponses, Response
@@ -79,20 +82,26 @@ class Embedded:
         Whether numbers from it are those of the profile at every setting; if not, they are upper bounds.
     places
         The most places that any sample has, besides its own; 0 where they are not counted off.
+    oracle
+        Whose places they are.
     responses
         The same in Python: what the browser's numbers are to agree with.
     seen
         Prices at which places that the page holds are those of the oracle; empty for a line.
     closed
         The formula of a line.
+    floors
+        Responses of which a question costs no more than it does in truth; None where nothing is proved from below.
     """
 
     held: dict[str, Any]
     exact: bool
     places: int
+    oracle: Oracle
     responses: BestResponses
     seen: tuple[float, ...] = ()
     closed: ClosedForm | None = None
+    floors: NearestErrors | None = None
 
 
 def embed(oracle: Oracle, loss: str, prices: tuple[float, float]) -> Embedded | None:
@@ -111,7 +120,7 @@ def embed(oracle: Oracle, loss: str, prices: tuple[float, float]) -> Embedded | 
     if closed is not None:
         return _line(closed, oracle)
     if loss == "zero_one":  # wrong or right: to stay, and the nearest error
-        return _atoms(oracle, [oracle.peak()], (math.inf,), exact=True) if 2 * len(oracle.losses) <= MAX_NUMBERS else None
+        return _errors(oracle) if 2 * len(oracle.losses) <= MAX_NUMBERS else None
     peak = oracle.peak()
     own = _own(prices, peak)
     responses, exact = _responses(oracle, own, peak)
@@ -122,13 +131,23 @@ def embed(oracle: Oracle, loss: str, prices: tuple[float, float]) -> Embedded | 
     return _atoms(oracle, responses, near + ends, exact=exact)
 
 
+def _errors(oracle: Oracle) -> Embedded | None:
+    """The nearest errors, and what they cost at least."""
+    embedded, least = _atoms(oracle, [oracle.peak()], (math.inf,), exact=True), oracle.least
+    if embedded is None or least is None:
+        return embedded
+    errs = (oracle.losses == 0.0) & np.isfinite(least)
+    held = {**embedded.held, "floor": {"count": pack(errs.astype(float)), "cost": pack(least[errs])}}
+    return replace(embedded, held=held, floors=NearestErrors(oracle.losses, least))
+
+
 def _line(closed: ClosedForm, oracle: Oracle) -> Embedded | None:
     """A linear score whose features move freely, under a loss that the page knows in closed form."""
     if 2 * len(oracle.losses) > MAX_NUMBERS:
         return None
     sides = [{"loss": dict(side.formula), "v": pack(side.v)} for side in closed.sides]
     held = {"kind": "line", "compliance": closed.compliance, "sides": sides}
-    return Embedded(held, exact=True, places=0, responses=oracle, closed=closed)
+    return Embedded(held, exact=True, places=0, oracle=oracle, responses=oracle, closed=closed)
 
 
 def _responses(oracle: Oracle, own: list[float], peak: Response) -> tuple[list[Response], bool]:
@@ -215,4 +234,4 @@ def _atoms(oracle: Oracle, found: list[Response], seen: tuple[float, ...], *, ex
         "lift": pack(lift, digits),
         "cost": pack(cost, digits),
     }
-    return Embedded(held, exact=exact, places=int(count.max(initial=0.0)), responses=EmbeddedAtoms(held), seen=seen)
+    return Embedded(held, exact, int(count.max(initial=0.0)), oracle, EmbeddedAtoms(held), seen)

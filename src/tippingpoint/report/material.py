@@ -73,7 +73,7 @@ class Material:
     @cached_property
     def embedded(self) -> Embedded | None:
         """The best responses as a page holds them; None where it cannot."""
-        return embed(self.evidence.oracle, self.result["loss"], self.evidence.distribution.prices)
+        return embed(self.evidence.oracle.widened(), self.result["loss"], self.evidence.distribution.prices)
 
     @cached_property
     def problem(self) -> Problem:
@@ -89,8 +89,11 @@ class Material:
     @property
     def standing_elsewhere(self) -> str:
         """What is known of the stability at other settings."""
-        bounded = self.embedded is not None and not self.embedded.exact
-        return elsewhere(self.standing, exact=not bounded and self.evidence.oracle.exact)
+        embedded, oracle = self.embedded, self.evidence.oracle
+        held = embedded is None or embedded.exact
+        floored = embedded is not None and embedded.floors is not None
+        proved = oracle.exact if embedded is None else embedded.oracle.exact
+        return elsewhere(self.standing, exact=held and proved, floored=floored)
 
     @property
     def standing_beside(self) -> str:

@@ -154,7 +154,7 @@ def sheet_of_rows(
         "labels": [str(evidence.index[int(i)]) for i in rows],
         "positions": rows.tolist(),
         "before": sheet.before,
-        "places": [] if embedded is None else _stored(evidence, embedded, sheet),
+        "places": [] if embedded is None else _stored(embedded, sheet),
         "step": _step(embedded, sheet),
         "top": _top(q, places, sheet),
         "of": len(q.base),
@@ -188,10 +188,10 @@ def _top(q: SensitiveDistribution, places: Places, sheet: Sheet) -> list[TopRow]
     return top
 
 
-def _stored(evidence: Evidence, embedded: Embedded, sheet: Sheet) -> list[list[Any]]:
+def _stored(embedded: Embedded, sheet: Sheet) -> list[list[Any]]:
     """For every stored row, `[place, changed cells]` of the places that were looked up."""
     found: list[dict[int, Any]] = [{} for _ in sheet.rows]
-    atoms, oracle, held = embedded.responses, evidence.oracle, 0
+    atoms, oracle, held = embedded.responses, embedded.oracle, 0
     if not isinstance(atoms, EmbeddedAtoms):
         return []
     for price in _looked_up(embedded, atoms, sheet.rows):

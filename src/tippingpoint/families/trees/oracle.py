@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import AtomsOracle
-from tippingpoint.core.dual import Solution, Status, highest_floor
+from tippingpoint.core.crossing import ROUND_OFF
+from tippingpoint.core.dual import Solution, Status, highest_floor, solve
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.prover import Limits, Proof, prove
@@ -128,6 +129,10 @@ class FoundOracle(AtomsOracle):
         lift = losses - task.losses[rows]
         self.caution = caution(setting.domain, task.x, rows, places, lift, errors=task.crossing)
 
+    @property
+    def least(self) -> FloatArray | None:
+        return self._enclosure.least if isinstance(self._enclosure, TreeErrors) else None
+
 
 class TunedTreeOracle(FoundOracle):
     """The places that answer a question, and what is proved of it.
@@ -144,6 +149,8 @@ class TunedTreeOracle(FoundOracle):
 
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains, problem: Problem, proof: Proof) -> None:
         super().__init__(setting, enclosure)
+        self._setting = setting
+        self._problem = problem
         self._question = _question(problem)
         self._proof = proof
         self._attained = proof.exact and self._as_found
@@ -153,6 +160,14 @@ class TunedTreeOracle(FoundOracle):
     @property
     def notes(self) -> tuple[str, ...]:
         return self._notes
+
+    def widened(self) -> Oracle:
+        """Of the 0/1 loss: errors further away than the question needs are looked for too."""
+        setting, enclosure = self._setting, self._enclosure
+        if isinstance(enclosure, TreeGains) or self.interrupted:
+            return self
+        needed = solve(replace(self._problem, responses=self)).right.price / self._problem.theta1
+        return WidenedTreeOracle(setting, enclosure.widened(needed, LEVELS_A_PRICE, setting.limits.seconds))
 
     def attains(self, problem: Problem) -> bool:
         return not problem.moves or (self._attained and _question(problem) == self._question)
@@ -168,6 +183,16 @@ class TunedTreeOracle(FoundOracle):
             return Certificate(solution.lower, BY_CELLS)
         price = solution.right.price if 0.0 < solution.right.price < math.inf else problem.theta1
         return Certificate(highest_floor(problem, self._enclosure.gains, price), BY_CELLS)
+
+
+class WidenedTreeOracle(FoundOracle):
+    """Nearest errors of all samples, as far as they were found, and what they cost at least."""
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]  # here it depends on what was proved
+        enclosure = self._enclosure
+        proved = isinstance(enclosure, TreeErrors) and (enclosure.least >= enclosure.nearest * (1.0 - ROUND_OFF)).all()
+        return bool(proved and self._as_found)
 
 
 def _question(problem: Problem) -> tuple[Any, ...]:

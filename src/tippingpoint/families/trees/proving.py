@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,6 +29,9 @@ RADIUS = 2.0**0.25
 
 NEAR = 4.0
 """Times the usual cost of leaving a cell: how far to look at first."""
+
+WIDENING = 4.0
+"""From one radius to the next, where errors are looked for that no question needs."""
 
 TOP_FACTOR = 1e3
 """At so many times the price at which the dearest place pays, costs hardly matter."""
@@ -152,13 +156,27 @@ class TreeErrors(ErrorEnclosure):
         if found.interrupted:
             raise KeyboardInterrupt
 
-    def explore(self, price: float, levels: int) -> None:
-        """Look for errors of all samples within a price, by so many levels of work."""
-        price = min(price, self._top)
-        for level in range(levels):
-            unproved = np.flatnonzero(self.least < np.minimum(self.nearest, price))
-            if len(unproved) and price > 0.0:
-                self.work(unproved, price, level, math.inf)
+    def explore(self, price: float, levels: int, seconds: float = math.inf, beyond: float = 0.0) -> None:
+        """Look for errors within a price, from near to far, by so many levels of work at each radius.
+
+        Samples of which an error is known that costs no more than `beyond` are left as they are.
+        """
+        end, farthest = time.monotonic() + seconds, min(price, self._top)
+        for radius in _radii(max(beyond, self.task.nearest), farthest):
+            for level in range(levels):
+                rows = np.flatnonzero((self.nearest > beyond) & (self.least < np.minimum(self.nearest, radius)))
+                if len(rows) and time.monotonic() < end:
+                    self.work(rows, radius, level, end - time.monotonic())
+
+    def widened(self, price: float, levels: int, seconds: float) -> TreeErrors:
+        """Another one that knows as much of errors within a price, and more of those beyond."""
+        wider = TreeErrors(self.task)
+        wider.learn(np.arange(len(self.nearest)), self.nearest, self.least)
+        wider.cells = self.cells.copy()
+        wider.explore(math.inf, levels, seconds, beyond=price)
+        nearer = np.flatnonzero(wider.nearest < np.minimum(self.nearest, price))  # they would change what was answered
+        wider.nearest[nearer], wider.cells[nearer] = self.nearest[nearer], self.cells[nearer]
+        return wider
 
 
 class TreeGains(GainEnclosure):
@@ -196,6 +214,15 @@ class TreeGains(GainEnclosure):
             self._go(min(price, self._top))
             for level in range(levels):
                 self.work(np.arange(len(self.losses)), self._price, level, math.inf)
+
+
+def _radii(first: float, last: float) -> list[float]:
+    """Radii that widen from the first; the last is the last."""
+    radii = []
+    while 0.0 < first < last:
+        radii.append(first)
+        first *= WIDENING
+    return [*radii, last] if last > 0.0 else []
 
 
 def _radius(price: float) -> float:

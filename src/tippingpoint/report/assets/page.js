@@ -2,6 +2,7 @@
 
 const PAUSE = 160;
 const ALONG = 15;
+const SAME = 1e-9;
 const FOLLOWING = ["live-curve", "live-dial", "live-weights"];
 
 // A number that JSON may lack, as it was stored.
@@ -30,11 +31,19 @@ function theme() {
   });
 }
 
+// What is known of a number with a lower bound.
+function floored({ value, lower }) {
+  if (lower >= value * (1 - SAME)) return "exact";
+  if (value === Infinity) return "not found";
+  return lower > 0 ? "two-sided" : "upper bound only";
+}
+
 class Desk {
   constructor({ live, titles, rows }) {
     this.live = live;
     this.held = rows;
     this.responses = responsesOf(live.profile);
+    this.floors = floorsOf(live.profile);
     this.base = unpacked(live.base);
     this.form = live.percent ? percentage : (value) => plainNumber(value);
     this.scale = live.percent ? 100 : 1;
@@ -175,11 +184,13 @@ class Desk {
     const [own, elsewhere] = this.live.standing;
     if (this.atHome()) return own;
     if (found.status === "already" || found.theta1 === Infinity) return "exact"; // present losses need no search
+    if (this.floors && !["exact", "interrupted"].includes(elsewhere)) return floored(found);
     return found.status === "unreachable" && elsewhere === "upper bound only" ? "not found" : elsewhere;
   }
 
   compute() {
     const found = this.beforehand() ? this.record : answer(this.responses, this.base, this.setting);
+    if (this.floors && !this.beforehand()) found.lower = Math.min(answer(this.floors, this.base, this.setting).value, found.value);
     this.found = found;
     this.say(found);
     splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);
@@ -221,6 +232,9 @@ class Desk {
       largest: `To raise the ${what} from ${now} to ${then}, the largest there is.`,
       attained: `is the price of raising the ${what} from ${now} to ${then}.`,
     }[found.status];
+    if (this.standing(found) === "two-sided" || this.standing(found) === "not found") {
+      document.getElementById("live-words").textContent += ` Proved: at least ${plainNumber(found.lower, 6)}.`;
+    }
     const kind = this.names[found.divergence];
     document.getElementById("live-setting").textContent =
       `Threshold ${then}; price of moving ${plainNumber(found.theta1)}, of reweighting ${plainNumber(found.theta2)} (${kind}).`;

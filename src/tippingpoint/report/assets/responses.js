@@ -252,6 +252,14 @@ class Line {
   }
 }
 
+// Responses of which a question costs no more than in truth; null where nothing is proved from below.
+function floorsOf({ losses, floor }) {
+  if (!floor) return null;
+  const count = unpacked(floor.count);
+  const errors = count.reduce((sum, each) => sum + each, 0);
+  return new Atoms({ losses, count: floor.count, lift: { as: "same", value: 1, length: errors }, cost: floor.cost });
+}
+
 function responsesOf(held) {
   return held.kind === "line" ? new Line(held) : new Atoms(held);
 }

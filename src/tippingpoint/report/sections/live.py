@@ -161,10 +161,12 @@ def _record(solved: Solved) -> dict[str, Any]:
 
 def _lead(live: Live, result: Mapping[str, Any]) -> str:
     sentences = ["Everything here is computed in this page, from the numbers that it holds."]
-    if not live["exact"]:
+    if "floor" in live["profile"]:
+        sentences.append("What an error of a row costs is bounded from both sides, and with it each number.")
+    elif not live["exact"]:
         known = f"It knows at most {live['places']} places a row, so that"
         sentences.append(f"{known} away from the report's own setting a number is an upper bound.")
-    if not result["exact"]:
+    if not result["exact"] and "floor" not in live["profile"]:
         sentences.append(
             "The changes were searched for, so each number is an upper bound; a search at that very setting may find less."
         )

@@ -1,0 +1,231 @@
+"""Proofs within limits: bounds that hold at any moment, work where it is needed, and why a proof ended."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.atoms import Atoms
+from tippingpoint.core.crossing import NearestErrors
+from tippingpoint.core.divergences import KL
+from tippingpoint.core.dual import solve
+from tippingpoint.core.enclosures import MAX_LEVEL, ErrorEnclosure, GainEnclosure
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.prover import Limits, Proof, prove, relative_gap
+from tippingpoint.core.responses import BestResponses, Response
+from tippingpoint.errors import UnsupportedError
+
+LIMITS = Limits(1e-3, math.inf)
+SOME, MANY = 40, 600
+
+
+class HiddenErrors(ErrorEnclosure):
+    """Errors of known costs; work finds them if they are within the price, and bounds them by more at every level."""
+
+    def __init__(self, losses: FloatArray, costs: FloatArray, horizon: float = 1e-3, levels: int = 3) -> None:
+        known = costs[np.isfinite(costs)]
+        super().__init__(losses, np.full(len(losses), math.inf), horizon, 1.01 * float(known.max(initial=1.0)))
+        self.costs = costs
+        self.levels = levels
+        self.worked: list[tuple[IntArray, float, int]] = []
+
+    def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        self.worked.append((rows, price, level))
+        done = min((level + 1) / self.levels, 1.0)
+        nearest = np.where(self.costs[rows] <= price, self.costs[rows], math.inf)
+        self.learn(rows, nearest, done * np.where(np.isinf(self.costs[rows]) & (price >= self._top), math.inf, price))
+        self.least[rows] = np.minimum(self.least[rows], self.costs[rows])
+
+
+class HiddenPlaces(GainEnclosure):
+    """Places of known lifts and costs; work finds the best at a price, and leaves less of a gap at every level."""
+
+    def __init__(self, lifts: FloatArray, costs: FloatArray, horizon: float = 1e-3) -> None:
+        n = len(lifts)
+        super().__init__(np.zeros(n), lifts.max(axis=1), horizon, 1e3 * float(costs.max()) / float(lifts.min()))
+        self.lifts = lifts
+        self.costs = costs
+        self.atoms = Atoms(np.zeros((n, 1)))
+        self.rows_worked = 0
+
+    def respond(self, price: float) -> Response:
+        return self.atoms.respond(price)
+
+    def peak(self) -> Response:
+        return self.atoms.respond(math.inf)
+
+    def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        self.rows_worked += len(rows)
+        gains = price * self.lifts[rows] - self.costs[rows]
+        best, everyone = gains.argmax(axis=1), np.arange(len(rows))
+        self.atoms.add(rows, self.lifts[rows, best], self.costs[rows, best], np.zeros((len(rows), 1)))
+        self.learn(rows, price, np.maximum(gains[everyone, best], 0.0) + 0.5**level * price * 0.1 * (level < 4))
+
+
+def question(responses: BestResponses, risk: float, theta1: float = 1.0, theta2: float = 0.25) -> Problem:
+    n = len(responses.losses)
+    return Problem(responses, np.full(n, 1.0 / n), risk, theta1, theta2, KL())
+
+
+def errors(n: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Losses and costs: some err already, and some never do."""
+    rng = np.random.default_rng(seed)
+    return (rng.random(n) < 0.2).astype(float), np.where(rng.random(n) < 0.1, math.inf, rng.exponential(size=n))
+
+
+def places(n: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Lifts and costs of three places of every sample."""
+    rng = np.random.default_rng(seed)
+    lifts = np.cumsum(rng.exponential(size=(n, 3)), axis=1)
+    return lifts, lifts**2 * rng.exponential(size=(n, 1))
+
+
+def watched(problem: Problem, enclosure: HiddenErrors | HiddenPlaces, limits: Limits = LIMITS) -> tuple[Proof, list[Proof]]:
+    seen: list[Proof] = []
+    proof = prove(problem, enclosure, limits, lambda lower, upper: seen.append(Proof(lower, upper, "gap")))
+    return proof, seen
+
+
+@pytest.mark.parametrize("n", [SOME, MANY])
+@pytest.mark.parametrize("risk", [0.3, 0.5, 0.7])
+def test_bounds_on_errors_enclose_the_stability_at_any_moment(n: int, risk: float) -> None:
+    losses, costs = errors(n)
+    truth = solve(question(NearestErrors(losses, costs), risk)).lower
+    enclosure = HiddenErrors(losses, costs)
+    proof, seen = watched(question(enclosure, risk), enclosure)
+    assert proof.ending == "gap"
+    assert proof.gap <= LIMITS.gap
+    assert len(seen) > 1
+    for each in (*seen, proof):
+        assert each.lower <= truth * (1.0 + 1e-9)
+        assert truth <= each.upper * (1.0 + 1e-9)
+    assert all(before.lower <= after.lower for before, after in pairwise(seen))
+
+
+@pytest.mark.parametrize("n", [SOME, MANY])
+@pytest.mark.parametrize("wanted", [0.1, 0.5, 1.5])
+def test_bounds_on_gains_enclose_the_stability_at_any_moment(n: int, wanted: float) -> None:
+    lifts, costs = places(n)
+    whole = Atoms(np.zeros((n, 1)))
+    for k in range(3):
+        whole.add(np.arange(n), lifts[:, k], costs[:, k], np.zeros((n, 1)))
+    enclosure = HiddenPlaces(lifts, costs)
+    known = HiddenPlaces(lifts, costs)
+    known.atoms = whole
+    truth = solve(question(known, wanted)).lower
+    proof, seen = watched(question(enclosure, wanted), enclosure)
+    assert proof.ending == "gap"
+    assert proof.gap <= LIMITS.gap
+    for each in (*seen, proof):
+        assert each.lower <= truth * (1.0 + 1e-9)
+        assert truth <= each.upper * (1.0 + 1e-9)
+
+
+def test_nothing_is_proved_that_the_stability_does_not_need() -> None:
+    losses, costs = errors(MANY)
+    enclosure = HiddenErrors(losses, costs)
+    watched(question(enclosure, 0.3), enclosure)
+    far = np.isfinite(costs) & (costs > 2.0)
+    assert not np.isfinite(enclosure.nearest[far & (losses == 0.0)]).any()
+    assert max(price for _, price, _ in enclosure.worked) < 1.0
+
+
+def test_a_gap_of_zero_proves_all_that_is_needed() -> None:
+    losses, costs = errors(SOME)
+    enclosure = HiddenErrors(losses, costs)
+    proof, _ = watched(question(enclosure, 0.5), enclosure, Limits(0.0, math.inf))
+    assert proof.exact
+
+
+def test_what_is_out_of_reach_is_proved_to_be() -> None:
+    losses, costs = errors(SOME)
+    enclosure = HiddenErrors(losses, costs)
+    moving_only = question(enclosure, 0.999, theta2=math.inf)
+    proof, _ = watched(moving_only, enclosure)
+    assert proof == Proof(math.inf, math.inf, "gap")
+    gains = HiddenPlaces(*places(SOME))
+    proof, _ = watched(question(gains, 1e6), gains)
+    assert proof == Proof(math.inf, math.inf, "gap")
+
+
+def test_the_largest_risk_is_looked_for_at_any_price() -> None:
+    losses, costs = errors(SOME)
+    reachable = float(np.mean((losses > 0.0) | np.isfinite(costs)))
+    enclosure = HiddenErrors(losses, costs)
+    proof, _ = watched(question(enclosure, reachable, theta2=math.inf), enclosure)
+    assert proof.upper == pytest.approx(float(costs[(losses == 0.0) & np.isfinite(costs)].sum()) / SOME)
+
+
+def test_time_ends_a_proof_with_the_bounds_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(np.arange(0.0, 1e6, 1.0))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
+    losses, costs = errors(MANY)
+    enclosure = HiddenErrors(losses, costs, levels=1000)
+    proof, _ = watched(question(enclosure, 0.5), enclosure, Limits(1e-3, 12.0))
+    assert proof.ending == "time"
+    assert proof.gap > 1e-3
+    truth = solve(question(NearestErrors(losses, costs), 0.5)).lower
+    assert proof.lower <= truth <= proof.upper
+
+
+def test_a_proof_ends_where_no_work_helps() -> None:
+    losses, costs = errors(SOME)
+    enclosure = HiddenErrors(losses, costs, levels=10**6)
+    proof, _ = watched(question(enclosure, 0.5), enclosure)
+    assert proof.ending == "work"
+    assert proof.lower < proof.upper
+    assert max(level for _, _, level in enclosure.worked) == MAX_LEVEL
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_an_interrupt_keeps_the_bounds(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses, costs = errors(MANY)
+    enclosure, work = HiddenErrors(losses, costs), HiddenErrors.work
+
+    def interrupted(self: HiddenErrors, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        work(self, rows, price, level, seconds)
+        if len(self.worked) > after:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(HiddenErrors, "work", interrupted)
+    proof, _ = watched(question(enclosure, 0.5), enclosure)
+    truth = solve(question(NearestErrors(losses, costs), 0.5)).lower
+    assert proof.ending == "keyboard"
+    assert proof.lower <= truth <= proof.upper
+
+
+def test_bounds_at_other_prices_follow_from_those_at_rungs() -> None:
+    lifts, costs = places(SOME)
+    enclosure = HiddenPlaces(lifts, costs)
+    watched(question(enclosure, 0.5), enclosure)
+    for price in (1e-3, 0.1, 0.5, 1.0, 7.0):
+        truth = np.maximum((price * lifts - costs).max(axis=1), 0.0)
+        assert (enclosure.gains(price) >= truth * (1.0 - 1e-9)).all()
+
+
+def test_a_look_before_the_start_is_for_many_samples_only() -> None:
+    few, many = (HiddenPlaces(*places(n)) for n in (SOME, MANY))
+    for enclosure in (few, many):
+        enclosure.scout(question(enclosure, 0.5), math.inf)
+    assert few.rows_worked == 0 < many.rows_worked
+    many.scout(question(many, 0.5), 0.0)
+
+
+def test_gaps_are_relative_to_the_upper_bound() -> None:
+    assert relative_gap(1.0, 2.0) == 0.5
+    assert relative_gap(0.0, 0.0) == 0.0
+    assert relative_gap(1.0, math.inf) == 1.0
+    assert relative_gap(math.inf, math.inf) == 0.0
+
+
+def test_nothing_escapes_from_places_that_are_counted_off() -> None:
+    losses, costs = errors(SOME)
+    for responses in (HiddenErrors(losses, costs), NearestErrors(losses, costs)):
+        with pytest.raises(UnsupportedError, match="no ceiling"):
+            responses.escape(1.0)
+    assert replace(Proof(0.0, 1.0, "gap"), ending="time").gap == 1.0
