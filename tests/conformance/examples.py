@@ -286,11 +286,12 @@ def tree(loss: str, kind: SpaceKind) -> Trial:
     brief = {"n_estimators": 4, "max_depth": 2, "learning_rate": 0.7, "random_state": 0}
     if loss_named(loss).task == "regression":
         model = fitted(GradientBoostingRegressor(**brief), given, y)
-        found = example(model, model.predict, loss, given, y, progress=False)
+        found = example(model, model.predict, loss, given, y, gap=0, progress=False)
     else:
         model = fitted(GradientBoostingClassifier(**brief), given, y)
-        found = example(model, model.decision_function, loss, given, y, progress=False)
-    found.kinks = {str(name): beside_thresholds(model, j) for j, name in enumerate(given.pool)}
+        found = example(model, model.decision_function, loss, given, y, gap=0, progress=False)
+    if kind != "categories":
+        found.kinks = {str(name): beside_thresholds(model, j) for j, name in enumerate(given.pool)}
     return found
 
 
@@ -363,7 +364,7 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[str, SpaceKind], Trial]] = {
     ("networks", "network: a chain of known layers", "bounded"): chain,
     ("networks", "network: any other module", "searched"): partial(network, bent, countless=True),
     ("networks", "network: any", "exact"): partial(network, bent),
-    ("black boxes", "black box: trees of scikit-learn", "exact"): tree,
+    ("tree ensembles", "trees: XGBoost, LightGBM, CatBoost, scikit-learn", "exact"): tree,
     ("black boxes", "black box: anything that predicts", "exact"): black_box,
     ("black boxes", "black box: anything that predicts", "searched"): partial(black_box, countless=True),
 }

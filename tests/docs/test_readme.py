@@ -15,7 +15,7 @@ README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> None:
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
-    assert len(examples) == 8
+    assert len(examples) == 9
     printed, names = [], {"__name__": "readme"}
     for example in examples:
         out = io.StringIO()
@@ -30,10 +30,12 @@ def test_every_example_runs_as_pasted_and_the_first_prints_what_is_shown() -> No
     assert "Try targeted adversarial training" in printed[2], "the advice"
     assert printed[3].startswith(shown[1]), "the space is shown as it is"
     assert "exact: ≥" in printed[3], "a pipeline is exact in raw columns"
-    assert printed[4].count("two-sided: ≥") == 2, "the network is bounded from both sides, under both losses"
-    assert {"ERM", "AT", "tilted"} <= set(printed[5].split()), "three trainings are compared"
-    assert "upper bound only" in printed[6], "the black box says what it is"
-    assert printed[7].startswith("Stability"), "the table too"
+    assert "two-sided: ≥" in printed[4], "the booster is proved from both sides"
+    assert [line[:18] for line in printed[4].splitlines()][:3] == [line[:18] for line in shown[2].splitlines()][:3]
+    assert printed[5].count("two-sided: ≥") == 2, "the network is bounded from both sides, under both losses"
+    assert {"ERM", "AT", "tilted"} <= set(printed[6].split()), "three trainings are compared"
+    assert "upper bound only" in printed[7], "the black box says what it is"
+    assert printed[8].startswith("Stability"), "the table too"
 
 
 def test_the_result_shown_is_the_demos(cli: Command) -> None:

@@ -31,6 +31,11 @@ class CellProblem:
     def samples(self) -> IntArray:
         return np.arange(len(self.rows))
 
+    @property
+    def now(self) -> FloatArray:
+        """The losses of the samples as they are."""
+        return self.sides.present(self.forest.scores(self.rows.home) + self.base)
+
 
 @dataclass(frozen=True)
 class Places:

@@ -91,7 +91,11 @@ def add_data(parser: Parser) -> None:
     group.add_argument("--target", metavar="COLUMN", help="column of --data with the labels or targets")
     group.add_argument("--weight", metavar="COLUMN", help="column with sample weights")
     group.add_argument("--loss", metavar="NAME", help="what to judge by, as error, log_loss, mse, mae, pinball:0.9")
-    group.add_argument("--space", metavar="FILE", help="what may move, how, at what price (TOML: the arguments of Space)")
+    group.add_argument(
+        "--space",
+        metavar="FILE",
+        help="what may move, how, at what price (TOML: the arguments of Space); 'infer' reads it off the data",
+    )
     group.add_argument("--frozen", metavar="COLUMN", action="append", help="a feature that may not move; may be repeated")
     group.add_argument("--scale", choices=SCALES, help="unit of moves: as given, or each column's own spread")
 

@@ -12,14 +12,21 @@ from tippingpoint.cli.parsing import as_values
 from tippingpoint.errors import InputError
 from tippingpoint.space import Space
 
+INFERRED = "infer"
+"""What is written in place of a file, for a space that is read off the data; a file of that name is `./infer`."""
+
 INFERRING = ("infer", "ranges")
 """What a file says beyond a `Space`: whether to infer one from the data first, and with which bounds."""
 
 
 def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | None, data: Any) -> Space | None:
-    """The space of a file, or of a table in the configuration, with the features frozen on the command line."""
+    """The space of a file, or of a table in the configuration, with the features frozen on the command line; or read off the
+    data.
+    """
     if written is None:
         return Space(frozen=frozen) if frozen else None
+    if written == INFERRED:
+        written = {"infer": True}
     name, entries = (written, read_toml(written)) if isinstance(written, str) else ("space", dict(written))
     known = (*(f.name for f in fields(Space)), *INFERRING)
     for key in entries:

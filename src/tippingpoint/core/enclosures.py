@@ -193,7 +193,8 @@ class GainEnclosure(LevelledEnclosure):
     """Of any loss: the places that are known, and bounds on gains at rungs of a ladder of prices.
 
     A bound at any price bounds the stability, the better the nearer to the best price. So places are searched for until that
-    price hardly moves, gains are bounded there, and at another rung only if those bounds alone do not do.
+    price hardly moves, gains are bounded at the rung next to it, which other questions share, and at the price itself only if
+    those bounds alone do not do.
 
     Parameters
     ----------
@@ -225,7 +226,8 @@ class GainEnclosure(LevelledEnclosure):
     def floor(self, problem: Problem, solution: Solution) -> float:
         if problem.risk > problem.largest_risk(self._losses + self._highest):
             return math.inf
-        return problem.floor(self._price * problem.theta1, self._bounds[self._price]) if self._price else 0.0
+        prices = (self._price, self._wanted(problem, solution)) if self._price else ()
+        return max((problem.floor(price * problem.theta1, self.gains(price)) for price in prices), default=0.0)
 
     def gaps(self, problem: Problem, solution: Solution, allowed: float) -> FloatArray:
         wanted = self._wanted(problem, solution)
@@ -239,19 +241,27 @@ class GainEnclosure(LevelledEnclosure):
             self._go(following)
 
     def _following(self, wanted: float, gaps: FloatArray, allowed: float) -> float:
-        """The rung at which to work next: further out, at the price that is wanted, or here."""
+        """The price at which to work next: further out, at the rung next to what is wanted, just there, or here."""
         if not self._looked_around(gaps, allowed):
             return self._price
         if wanted > self._horizon:
             self._expand()
-            return _rung(min(wanted, self._horizon))
-        if self._searches < MAX_SEARCHES and not (self._level > 1).any():
+            further = _rung(min(wanted, self._horizon))
+            if further != self._price:
+                return further
+        away = abs(math.log(wanted / self._price))
+        beside = away <= 0.5 * math.log(RUNG) * (1.0 + ROUND_OFF)  # no rung is nearer to what is wanted
+        if not beside and self._searches < MAX_SEARCHES and not (self._level > 1).any():
             self._searches += 1
             return _rung(wanted)
-        far = abs(math.log(wanted / self._price)) > math.log(FAR)
-        if self._price == wanted or (not far and gaps.sum() > allowed):
+        if away <= math.log(FAR) and gaps.sum() > allowed:
             return self._price
-        return _rung(wanted) if self._price != _rung(wanted) else wanted  # of few samples a rung may not be near enough
+        return wanted if beside else _rung(wanted)  # of few samples a rung may not be near enough
+
+    def _wanted(self, problem: Problem, solution: Solution) -> float:
+        """The price of the better bound: the two sides of a solution may be far apart."""
+        best = solution.left if solution.left.value > max(solution.right.value, 0.0) else solution.right
+        return super()._wanted(problem, replace(solution, right=best))
 
     def _look(self, rows: IntArray, price: float, seconds: float) -> None:
         self._go(_rung(price))

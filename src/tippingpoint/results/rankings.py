@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 NO_DIFFERENCE = 1e-9
 """Relative distance from the limit at which a feature makes no difference."""
 
-MAX_CAUTIONS = 3
-"""Features of which is said what must be read first of all, before they are counted."""
-
 NUMBERS_ONLY = "holds its numbers only; run feature_stability() again"
 """What a ranking is that cannot work out a feature again, where no reason is known."""
 
@@ -212,10 +209,12 @@ class FeatureStability(Result):
         return legend + [f"note: {visible(note)}." for note in first.notes if all(note in r.notes for r in others)]
 
     def _cautions(self) -> list[str]:
-        """What must be read first of all, of the first features of which there is anything."""
-        named = [f"first of all: {visible(name)}: {visible(r.caution)}." for name, r in self.results.items() if r.caution]
-        more = len(named) - MAX_CAUTIONS
-        return named if more <= 0 else [*named[:MAX_CAUTIONS], f"The same of {more} more."]
+        """What must be read first of all: of the first feature of which there is anything, and of which others it holds too."""
+        told = [name for name, result in self.results.items() if result.caution]
+        if not told:
+            return []
+        others = f" Likewise: {listed(told[1:])}." if told[1:] else ""
+        return [f"first of all: {visible(told[0])}: {visible(self.results[told[0]].caution)}.{others}"]
 
     def _dear(self) -> str | None:
         """Why a feature that could do harm does none: its steps cost more than an error is worth."""

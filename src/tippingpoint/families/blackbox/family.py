@@ -40,13 +40,6 @@ class BlackBoxFamily(Family):
     options = BlackBoxOptions
     capabilities = (
         Capability(
-            "black box: trees of scikit-learn",
-            tuple(LOSSES),
-            ("numbers", "bounds", "one feature"),
-            "exact",
-            "both sides of every threshold, if up to 2,000 places a row",
-        ),
-        Capability(
             "black box: anything that predicts",
             tuple(LOSSES),
             ("whole numbers", "categories"),

@@ -177,7 +177,7 @@ def _fitted(model: Any, features: Features) -> LinearModel:
 
 def _is_fitted(model: Any) -> bool:
     """Whether an estimator says that it is, or has an attribute that only fitting gives."""
-    says = getattr(model, "__sklearn_is_fitted__", None)
+    says = getattr(model, "__sklearn_is_fitted__", getattr(model, "is_fitted", None))  # the latter is CatBoost's
     return bool(says()) if callable(says) else any(n.endswith("_") and not n.startswith("_") for n in vars(model))
 
 

@@ -90,7 +90,10 @@ class NetworkOptions(Options):
     )
     tolerance: float = 0.01
     time_limit: float = field(
-        default=60.0, metadata=on_command_line("of networks: of proofs (--method exact)", kind="number", metavar="SECONDS")
+        default=60.0,
+        metadata=on_command_line(
+            "of proofs: of tree ensembles, and of networks by --method exact", kind="number", metavar="SECONDS"
+        ),
     )
     classes: Sequence[Any] | None = None
     epochs: int = Schedule.epochs

@@ -70,21 +70,30 @@ class TreeJudgement(Judgement):
         self._losses = self._ask(np.arange(len(features.x)), features.x)
 
     def check_missing(self, domain: Domain) -> None:
-        """It is known what trees make of what is missing."""
+        """Trees may know what to do where a value is missing, and the library refuse it all the same."""
+        if not domain.vanishing:
+            return
+        first, gone = np.zeros(1, dtype=np.intp), self._features.x[:1].copy()
+        gone[:, [*domain.missing, *(j for menu in domain.menus if menu.vanishes for j in menu.columns)]] = np.nan
+        try:
+            self._ask(first, gone)
+        except ModelError:
+            super().check_missing(domain)
 
     def oracle(self, domain: Domain) -> Oracle:
         task = self._task(domain)
         moving = [v for v in range(len(task.partition.forest.variables)) if _moves(task.partition, v)]
+        notes = _unused(task.partition)
         if len(moving) <= 1:
-            return LineOracle(task, moving, domain, self._ask)
-        notes = (*_unused(task.partition), *_slowness(task))
+            return LineOracle(task, moving, domain, self._ask, notes)
+        notes += _slowness(task)
         return TreeOracle(Setting(task, domain, self._options.limits, self._ask, self._options.progress, notes))
 
     def _task(self, domain: Domain) -> TreeTask:
         model, judge, x = self._model, self._model.judge, self._features.x
         divided = partition(model.raw, domain, x)
         near, strict = (
-            searcher(divided.forest, divided.rows, sides, divided.base, self._options.workers)
+            searcher(divided.forest, divided.rows, sides, divided.base, self._losses, self._options.workers)
             for sides in (model.sides, model.strict)
         )
         highest = judge.highest(model.sides)
@@ -92,6 +101,8 @@ class TreeJudgement(Judgement):
 
     def _ask(self, rows: IntArray, places: FloatArray) -> FloatArray:
         """The losses of samples at places, by the library's own word."""
+        if not len(rows):  # which some libraries fail on
+            return np.zeros(0)
         judge, model = self._model.judge, self._model
         native = self._features.native_at(rows, places)
         with warnings.catch_warnings(), guarded(lambda why: ModelError(f"the model fails on places that were found ({why}).")):

@@ -38,25 +38,32 @@ class LineOracle(AtomsOracle):
         Where samples may go.
     ask
         The losses of samples at places, by the library's own word.
+    notes
+        What a careful reader should know.
     """
 
     exact = True
 
-    def __init__(self, task: TreeTask, moving: list[int], domain: Domain, ask: Ask) -> None:
+    def __init__(self, task: TreeTask, moving: list[int], domain: Domain, ask: Ask, notes: tuple[str, ...] = ()) -> None:
         everyone = np.arange(len(task.x))
         found = [_of_block(task, v, everyone[block], ask) for v in moving for block in _blocks(task, v)]
         rows = np.concatenate([np.zeros(0, dtype=np.intp), *(rows for rows, _ in found)])
         cells = np.concatenate([task.partition.rows.home[:0], *(cells for _, cells in found)])
         places = task.places(rows, cells)
-        found_losses = ask(rows, places) if len(rows) else np.zeros(0)
+        found_losses = ask(rows, places)
         loss = np.concatenate([task.losses, found_losses])
         cost = np.concatenate([np.zeros(len(everyone)), domain.distance(task.x[rows], places)])
         shown = dict(zip(domain.names, np.concatenate([task.x, places]).T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, shown)
         self.unit = domain.unit
+        self._notes = notes
         self.caution = caution(domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing)
         names = [task.partition.forest.variables[v].name for v in moving]
         self.certificate = f"every cell of {names[0]!r} that the trees tell apart" if names else NOTHING_SEEN
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._notes
 
 
 def _blocks(task: TreeTask, v: int) -> list[slice]:

@@ -10,7 +10,7 @@ from tippingpoint.space.domain import Domain
 NO_MOVE = 1e-6
 """Of a number, or of what is usual in its column: libraries that keep numbers in single precision do not tell less apart."""
 
-KEEP_WHOLE = "space=tp.Space.infer(X) keeps whole numbers whole and dummies one-hot"
+KEEP_WHOLE = "space=tp.Space.infer(X) (--space infer) keeps whole numbers whole and dummies one-hot"
 """What to do about it where whole numbers are moved by fractions."""
 
 STAY_ON = "moves that small mean nothing: give these columns a step, or freeze them (tp.Space)"
@@ -39,11 +39,12 @@ def caution(domain: Domain, x: FloatArray, rows: IntArray, places: FloatArray, l
     count = len(np.unique(rows[free]))
     if not count:
         return ""
-    share, what = f"{count:,} of {len(x):,} rows", "err" if errors else "have a higher loss"
+    verb = ("errs" if count == 1 else "err") if errors else ("has" if count == 1 else "have") + " a higher loss"
     columns = np.flatnonzero(off[free].any(axis=0))
     named = ", ".join(repr(domain.names[j]) for j in columns[:3]) + (" ..." if len(columns) > 3 else "")
     whole = [j for j in columns if _whole(x[:, j])]
-    return f"{share} {what} at no cost: they lie on thresholds of the trees (in {named}); {KEEP_WHOLE if whole else STAY_ON}"
+    remedy = KEEP_WHOLE if whole else STAY_ON
+    return f"{count:,} of {len(x):,} rows {verb} at no cost, on thresholds of the trees (in {named}); {remedy}"
 
 
 def _whole(column: FloatArray) -> bool:

@@ -38,7 +38,9 @@ class TreeOptions(Options):
     )
     time_limit: float = field(
         default=60.0,
-        metadata=on_command_line("of proofs (tree ensembles; networks by --method exact)", kind="number", metavar="SECONDS"),
+        metadata=on_command_line(
+            "of proofs: of tree ensembles, and of networks by --method exact", kind="number", metavar="SECONDS"
+        ),
     )
     threads: int | None = field(
         default=None, metadata=on_command_line("of tree ensembles: that work at once; default all cores", kind="count")

@@ -204,7 +204,9 @@ class TreeGains(GainEnclosure):
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
         task, response = self.task, self.respond(price).take(rows)
         found = task.search(rows, price, price * response.lift - response.cost, level, seconds)
-        better = np.flatnonzero(found.found)
+        # Raised by what the library may round, a sample seems to gain where it is.
+        moved = (found.cells != task.partition.rows.home[rows]).any(axis=1)
+        better = np.flatnonzero(found.found & moved)
         who, cells = rows[better], found.cells[better]
         if len(who):
             lift = task.judge.losses(who, task.searcher.scores(cells)) - task.losses[who]

@@ -146,6 +146,7 @@ void leaves(In<int32_t> feature, In<double> threshold, In<uint8_t> missing_left,
 
 NB_MODULE(_kernels, module) {
     using tippingpoint::Ensemble;
+    nb::set_leak_warnings(false);  // of profiles that a session still holds when it ends
     module.def("version", [] { return tippingpoint::kVersion; });
     module.def("leaves", &tippingpoint::leaves);
     nb::class_<Ensemble>(module, "Ensemble")

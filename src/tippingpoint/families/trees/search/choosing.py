@@ -10,10 +10,24 @@ from tippingpoint.families.trees.search.pushing import Sides
 from tippingpoint.families.trees.search.searcher import Searcher
 
 
-def searcher(forest: CellForest, rows: CellRows, sides: Sides, base: FloatArray, threads: int = 1) -> Searcher:
-    """The fastest there is, for samples that are pushed to these sides; `base` is what outputs are before any tree."""
+def searcher(forest: CellForest, rows: CellRows, sides: Sides, base: FloatArray, now: FloatArray, threads: int = 1) -> Searcher:
+    """The fastest there is.
+
+    Parameters
+    ----------
+    forest, rows
+        The trees, and the samples in their cells.
+    sides
+        To which samples are pushed.
+    base
+        What outputs are before any tree.
+    now
+        The losses of the samples as they are, above which places are to rise: by the library's own word.
+    threads
+        That work at once.
+    """
     if kernels() is not None:
-        return KernelSearcher(forest, rows, sides, base, threads)
+        return KernelSearcher(forest, rows, sides, base, now, threads)
     from tippingpoint.families.trees.search.milp_search import MilpSearcher
 
-    return MilpSearcher(forest, rows, sides, base)
+    return MilpSearcher(forest, rows, sides, base, now)

@@ -27,11 +27,14 @@ class KernelSearcher:
 
     name = "compiled kernels"
 
-    def __init__(self, forest: CellForest, rows: CellRows, sides: Sides, base: FloatArray, threads: int = 1) -> None:
+    def __init__(
+        self, forest: CellForest, rows: CellRows, sides: Sides, base: FloatArray, now: FloatArray, threads: int = 1
+    ) -> None:
         self.forest = forest
         self.rows = rows
         self.sides = sides
         self.base = base
+        self.now = now
         self.threads = threads
 
     def search(self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float) -> Found:
@@ -46,7 +49,7 @@ class KernelSearcher:
             asked.offset + combine(asked.weights, self.base),
             np.ascontiguousarray(asked.loss),
             np.ascontiguousarray(price, dtype=float),
-            self._present[rows],
+            self.now[rows],
             [(int(loss.kind), list(loss.numbers)) for loss in asked.losses],
             np.ascontiguousarray(known, dtype=float),
             budget,
@@ -71,11 +74,6 @@ class KernelSearcher:
         if self._ensemble.along(rows.astype(np.int32), variable, self.threads, outputs):
             raise KeyboardInterrupt
         return outputs + self.base
-
-    @cached_property
-    def _present(self) -> FloatArray:
-        """The losses of the samples as they are."""
-        return self.sides.present(self.scores(self.rows.home))
 
     @cached_property
     def _ensemble(self) -> Ensemble:

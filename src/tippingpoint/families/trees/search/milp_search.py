@@ -31,11 +31,12 @@ class MilpSearcher:
 
     name = "NumPy and HiGHS"
 
-    def __init__(self, forest: CellForest, rows: CellRows, sides: Sides, base: FloatArray) -> None:
+    def __init__(self, forest: CellForest, rows: CellRows, sides: Sides, base: FloatArray, now: FloatArray) -> None:
         self.forest = forest
         self.rows = rows
         self.sides = sides
         self.base = base
+        self.now = now
         self._leaves: dict[bytes, SideLeaves] = {}
 
     def search(self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float) -> Found:
@@ -74,13 +75,8 @@ class MilpSearcher:
     def _boxes(self) -> LeafBoxes:
         return LeafBoxes(self.forest)
 
-    @cached_property
-    def _present(self) -> FloatArray:
-        """The losses of the samples as they are."""
-        return self.sides.present(self.scores(self.rows.home))
-
     def _sides_of(self, sample: int, price: float) -> list[Side]:
-        sides, now = self.sides, float(self._present[sample])
+        sides, now = self.sides, float(self.now[sample])
         return [
             self._side(sides.weights[s], float(sides.offset[s]), Worth(sides.losses[sides.loss[s]], price, now))
             for s in range(sides.begins[sample], sides.begins[sample + 1])

@@ -75,6 +75,11 @@ class Neighbourhood:
         """`(L,)` the tree of every leaf."""
         return np.repeat(np.arange(len(self.trees)), np.diff(np.append(self.trees, len(self.value))))
 
+    @property
+    def dearest(self) -> float:
+        """What no place costs more than."""
+        return float(np.maximum.reduceat(self.cost, self.begins[:-1]).sum())
+
     def cells(self, place: IntArray) -> Int32Array:
         """`(V,)` the cells of a place."""
         there = self.home.copy()

@@ -34,7 +34,7 @@ LOOSE = 0.2
 """Of all that there is to gain: bands in whose middle ceilings are more than this too high are split before they are solved."""
 
 COARSE = 1e-7
-"""Relative to profits and costs: more than this is not for HiGHS to leave open."""
+"""Relative to profits and costs: where HiGHS tells gains apart by no less than this, its margin stays in the bound."""
 
 STRIP = 1e-9
 """Relative to the scores in question: how far beyond a score that was found those begin that are worth more."""
@@ -109,10 +109,10 @@ class RowSearch:
         return max((side.bound for side in sides if not self._closed(side, side.bound)), default=self.best)
 
     def _closed(self, side: Side, bound: float, margin: float = 0.0) -> bool:
-        if bound <= self.best or not math.isfinite(self.best):
-            return bound <= self.best
+        if bound <= self.best:
+            return True
         little = 0.0 if side.worth.crossing else LITTLE * (bound - self.best)
-        return bound - self.best <= ROUND_OFF * (abs(self.best) + little) + side.worth.grain + margin
+        return bound - self.best <= ROUND_OFF * (abs(self.best) + little) + margin
 
     def _look(self, side: Side) -> None:
         """What single leaves cost gives a bound; moves of single variables give places."""
@@ -160,7 +160,7 @@ class RowSearch:
                 break
             band = heapq.heappop(bands)
             if _too_high(side.worth, band) > LOOSE * gain and band.high - band.low > LITTLE * (side.high - side.low):
-                parts, given_up = self._halved(band)
+                parts, given_up = _split(band, 0.5 * (band.low + band.high)), -math.inf
             else:
                 parts, given_up = self._solve(side, band)
             left = max(left, given_up)
@@ -179,17 +179,17 @@ class RowSearch:
             return [], -math.inf
         solved = self._program(side, band, near)
         bound = min(-band.minus_bound, solved.bound + solved.margin)
-        rest, cells, score = Band(-bound, band.low, band.high, band.seen), self.home, math.nan
+        cells, score = self.home, math.nan
         if solved.place is not None:
             cells = near.cells(solved.place)
             score = self._offer(cells, side)
-        if self._closed(side, bound):
-            return [], -math.inf
+        nothing_better = solved.place is None and solved.finished
+        if nothing_better or self._closed(side, solved.bound, solved.margin):
+            fine = side.worth.crossing or solved.margin <= COARSE * (abs(self.best) + near.dearest)
+            return [], -math.inf if fine else self.best + solved.margin
         if not solved.finished:
             return [], bound
-        if solved.place is None or self._closed(side, solved.bound, solved.margin):
-            told_apart = self._told_apart(side, rest, near, solved.margin)
-            return ([], -math.inf) if told_apart else self._halved(rest)
+        rest = Band(-bound, band.low, band.high, band.seen)
         if not side.worth.crossing:
             # A chord is exact at its ends; of other ceilings only the level one is, at the right end.
             at = score if band.high <= side.worth.bends else score + STRIP * (side.high - side.low)
@@ -197,31 +197,11 @@ class RowSearch:
                 return _split(rest, at), -math.inf
         return [replace(rest, seen=(*band.seen, cells))], -math.inf
 
-    def _told_apart(self, side: Side, band: Band, near: Neighbourhood, margin: float) -> bool:
-        """Whether HiGHS would have seen a better place: a loss may grow so fast that its tolerances are more than profits are.
-
-        Then it still sees places of which all are much better.
-        """
-        dearest = float(np.maximum.reduceat(near.cost, near.begins[:-1]).sum())
-        fine = side.worth.crossing or margin <= COARSE * (abs(self.best) + dearest) + side.worth.grain
-        return fine or side.worth.at(band.low) - dearest > self.best + 2.0 * margin
-
-    @staticmethod
-    def _halved(band: Band) -> tuple[list[Band], float]:
-        middle = 0.5 * (band.low + band.high)
-        if band.low < middle < band.high:
-            return _split(band, middle), -math.inf
-        return [], -band.minus_bound
-
     def _program(self, side: Side, band: Band, near: Neighbourhood) -> Solved:
-        best = self.best
-        if not math.isfinite(best):  # any place is better than what is known: it is better than the dearest
-            dearest = float(np.maximum.reduceat(near.cost, near.begins[:-1]).sum())
-            best = side.worth.at(band.low) - dearest - (LITTLE * dearest or 1.0)
         seen = [place for place in map(near.groups, band.seen) if place is not None]
         ceilings, between = side.worth.ceilings(band.low, band.high), (band.low, band.high)
-        gain, seconds = -band.minus_bound - best, self.end - time.monotonic()
-        solved = best_place(near, ceilings, between, best, gain, seen, self.work, seconds)
+        gain, seconds = -band.minus_bound - self.best, self.end - time.monotonic()
+        solved = best_place(near, ceilings, between, self.best, gain, seen, self.work, seconds)
         self.work -= max(solved.nodes, NODES_A_PASS)
         self.cut |= not solved.finished and time.monotonic() >= self.end
         return solved

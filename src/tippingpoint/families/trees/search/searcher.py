@@ -80,8 +80,8 @@ class Searcher(Protocol):
         price
             Of a unit of loss, for each; of no meaning for the 0/1 loss.
         known
-            Profits that places must exceed to be of interest: of the 0/1 loss minus the cost of a known error, or minus a
-            radius beyond which errors are of no interest.
+            Finite profits that places must exceed to be of interest: of the 0/1 loss minus the cost of a known error, or
+            minus a radius beyond which errors are of no interest.
         budget
             How much work a row may take, in passes of the kernels; 0 for a quick look.
         seconds

@@ -10,9 +10,6 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees.search.pushing import Kind, ScoreLoss
 
-ROUND_OFF = 1e-12
-"""Relative to losses: scores are added up in different orders before."""
-
 GRID = 257
 """Scores at which a loss that is not convex is looked at: between two of them it is no larger than at the higher."""
 
@@ -53,11 +50,6 @@ class Worth:
     def crossing(self) -> bool:
         """Whether only the sign of the score matters."""
         return self.loss.kind is Kind.STEP
-
-    @property
-    def grain(self) -> float:
-        """What differences of it may be by rounding."""
-        return 0.0 if self.crossing else ROUND_OFF * self.price * abs(self.now)
 
     def __call__(self, score: FloatArray) -> FloatArray:
         if self.crossing:
