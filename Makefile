@@ -6,7 +6,7 @@ LOWEST := .venv-lowest
 KERNELS := .venv-kernels
 NATIVE := CMakeLists.txt $(wildcard src/tippingpoint/families/trees/native/*)
 CORE_TESTS := api cli core data families/blackbox families/linear families/table losses preprocessing push query results space
-EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm
+EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint kernels test-wheel test-lowest coverage trial bench clean
@@ -55,6 +55,7 @@ bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/network.py
 	$(DEV)/bin/python benchmarks/features.py
 	$(DEV)/bin/python benchmarks/blackbox.py
+	$(DEV)/bin/python benchmarks/trees.py
 
 # Environments, and with them the compiled kernels wherever they can be compiled.
 $(CORE)/installed: WANTED := -c constraints.txt -e .

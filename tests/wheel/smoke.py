@@ -18,7 +18,8 @@ import tippingpoint as tp
 from tippingpoint.families.trees.kernels import kernels
 
 DEMO = "Stability"
-EXTRAS = ("torch", "polars", "pyarrow", "matplotlib", "mlflow", "skops", "onnxruntime", "xgboost", "lightgbm", "pytest")
+BOOSTERS = ("xgboost", "lightgbm", "catboost")
+EXTRAS = ("torch", "polars", "pyarrow", "matplotlib", "mlflow", "skops", "onnxruntime", *BOOSTERS, "pytest")
 
 
 def told(*words: str) -> str:

@@ -104,10 +104,14 @@ class LevelledEnclosure(Enclosure):
         """Find what places some samples go to at a price; what they miss would lead all others astray."""
         self.work(rows, price, SCOUT_LEVEL, seconds)
 
+    def effort(self) -> FloatArray:
+        """By the level that each sample has reached."""
+        return LEVEL_COST**self._level
+
     def tighten(self, rows: IntArray, seconds: float) -> None:
-        """The first of them, as many as a round affords by the level that each has reached."""
+        """The first of them, as many as a round affords."""
         end, most = time.monotonic() + seconds, max(ROUND_COST, ROUND_SHARE * len(self._losses))
-        costs = np.cumsum(LEVEL_COST ** self._level[rows])
+        costs = np.cumsum(self.effort()[rows])
         chosen = rows[: max(int(np.searchsorted(costs, most, side="right")), 1)]
         levels = self._level[chosen]
         for level in np.unique(levels):

@@ -119,6 +119,10 @@ class Enclosure(ABC):
         """
 
     @abstractmethod
+    def effort(self) -> FloatArray:
+        """What work on each sample would take now, in any unit."""
+
+    @abstractmethod
     def tighten(self, rows: IntArray, seconds: float) -> None:
         """Work on some of these samples, the first of them first, where the gaps were found last."""
 
@@ -142,7 +146,8 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch) 
             if proof.gap <= limits.gap or proof.exact:
                 return proof
             allowed = SPARED * limits.gap * (upper if math.isfinite(upper) else 0.0)
-            rows = _most_needed(enclosure.gaps(question, solution, allowed), allowed)
+            gaps = enclosure.gaps(question, solution, allowed)
+            rows = _most_rewarding(gaps, enclosure.effort(), allowed)
             left = end - time.monotonic()
             if not len(rows) or left <= 0.0:
                 return replace(proof, ending="time" if len(rows) else "work")
@@ -159,8 +164,8 @@ def _cost(solution: Solution) -> float:
     return (1.0 - solution.share) * solution.left.cost + solution.share * solution.right.cost
 
 
-def _most_needed(gaps: FloatArray, allowed: float) -> IntArray:
-    """Samples by their gaps, the largest first, but for those that keep no more than `allowed` together."""
-    order = np.argsort(-gaps, kind="stable")
+def _most_rewarding(gaps: FloatArray, effort: FloatArray, allowed: float) -> IntArray:
+    """Samples by their gaps for the effort, the largest first, but for those that keep no more than `allowed` together."""
+    order = np.argsort(-gaps / effort, kind="stable")
     rest = np.cumsum(gaps[order[::-1]])[::-1]  # of each sample, and of all after it
     return order[(gaps[order] > 0.0) & (rest > allowed)]

@@ -21,8 +21,11 @@ from tippingpoint.families.trees.partition import Partition
 from tippingpoint.families.trees.search.pushing import Sides
 from tippingpoint.families.trees.search.searcher import Found, Searcher
 
-QUICK_PASSES = 4
-"""Of the first level, where bounds are of gains at a price; for nearest errors a look without any is enough."""
+ERROR_PASSES = 4
+"""Of the first level but one in fourths; at the first a look without any is enough for most nearest errors."""
+
+GAIN_PASSES = 64
+"""Of the first level, where bounds are of gains at a price: most of the work is done before any, and these settle most rows."""
 
 RADIUS = 2.0**0.25
 """From one radius within which errors are looked for to the next: questions of like prices share what they learn."""
@@ -39,7 +42,9 @@ TOP_FACTOR = 1e3
 
 def passes(level: int, *, crossing: bool) -> int:
     """Of the kernels, at a level of work: each makes four times as many as the one before."""
-    return 0 if crossing and not level else QUICK_PASSES * 4**level
+    if crossing:
+        return ERROR_PASSES * 4**level if level else 0
+    return GAIN_PASSES * 4**level
 
 
 @dataclass(frozen=True)

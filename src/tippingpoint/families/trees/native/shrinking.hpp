@@ -50,6 +50,7 @@ class Shrinking {
     void merge(Leaves &out, std::vector<Settled> &settled) {
         group_.assign(in_->cost.size(), -1);
         mark_boundaries();
+        look_for_neighbours();
         new_column_.assign(in_->columns.size(), -1);
         for (std::size_t c = 0; c < in_->columns.size(); ++c) {
             const Column &column = in_->columns[c];
@@ -97,6 +98,15 @@ class Shrinking {
                 if (entry.to + 1 < column.cells) boundary_[column.first + entry.to + 1] = 1;
             }
         }
+    }
+
+    // The nearest living cells from every cell on, in both directions; cells of other columns where a column has none.
+    void look_for_neighbours() {
+        const int cells = static_cast<int>(alive_.size());
+        next_.resize(cells);
+        previous_.resize(cells);
+        for (int k = 0, last = -1; k < cells; ++k) previous_[k] = last = alive_[k] ? k : last;
+        for (int k = cells - 1, next = cells; k >= 0; --k) next_[k] = next = alive_[k] ? k : next;
     }
 
     int group_runs(const Column &column) {
@@ -208,24 +218,27 @@ class Shrinking {
             std::vector<uint64_t> &bits = out.bits;
             const std::size_t at = bits.size();
             if (!column.ordered) bits.resize(at + ((groups + 63) >> 6), 0);
-            int least = groups, most = -1, count = 0;
-            const int from = column.ordered ? entry.from : 0, to = column.ordered ? entry.to : column.cells - 1;
-            for (int k = from; k <= to; ++k) {
+            int least = 0, most = -1, count = 0;
+            if (column.ordered) {  // groups are in the order of cells
+                const int from = next_[column.first + entry.from], to = previous_[column.first + entry.to];
+                if (from <= to) {
+                    least = group_[from];
+                    most = group_[to];
+                    count = most - least + 1;
+                }
+            }
+            for (int k = 0; !column.ordered && k < column.cells; ++k) {
                 const int g = group_[column.first + k];
-                if (g < 0 || !(column.ordered || in_->contains(entry, k))) continue;
-                least = std::min(least, g);
-                most = std::max(most, g);
-                if (column.ordered) continue;
+                if (g < 0 || !in_->contains(entry, k)) continue;
                 uint64_t &word = bits[at + (g >> 6)];
                 count += !(word >> (g & 63) & 1u);
                 word |= uint64_t{1} << (g & 63);
             }
-            if (most < 0) {
+            if (count == 0) {
                 out.entries.resize(first_entry);
                 bits.resize(first_bits);
                 return false;
             }
-            if (column.ordered) count = most - least + 1;
             if (count == groups) bits.resize(at);
             else if (column.ordered) out.entries.push_back({c, least, most});
             else out.entries.push_back({c, static_cast<int32_t>(at), 0});
@@ -250,7 +263,7 @@ class Shrinking {
     }
 
     const Leaves *in_ = nullptr;
-    std::vector<int> kept_leaves_, kept_trees_, group_, new_column_, inside_, outside_, firsts_;
+    std::vector<int> kept_leaves_, kept_trees_, group_, new_column_, inside_, outside_, firsts_, next_, previous_;
     std::vector<uint8_t> alive_, boundary_;
 };
 
