@@ -21,7 +21,6 @@ from tree_spaces import Setting
 class Drawn:
     """A model, what it is judged by, a space, weights of the rows, and questions: parts of what moving can add, and prices."""
 
-    library: str
     small: Small
     loss: str
     setting: Setting
@@ -43,7 +42,7 @@ def drawn(seed: int) -> Drawn:
     model = grown(kind, task, training, data, trees=int(rng.integers(1, 5)), depth=int(rng.integers(1, 4)))
     base = rng.exponential(size=rows)
     questions = tuple(_question(rng) for _ in range(3))
-    return Drawn(library, model, str(rng.choice(served)), _setting(rng, kind), base / base.sum(), questions)
+    return Drawn(model, str(rng.choice(served)), _setting(rng, kind), base / base.sum(), questions)
 
 
 def _gapped(rng: np.random.Generator, data: pd.DataFrame) -> pd.DataFrame:

@@ -89,6 +89,8 @@ class Library:
         Whether that is probabilities.
     numbered
         Whether classes have to be numbers from 0 on.
+    single
+        Whether it adds in single precision.
     """
 
     module: str
@@ -102,6 +104,7 @@ class Library:
     told: Mapping[str, Any] = field(default_factory=dict)
     tells: bool = False
     numbered: bool = False
+    single: bool = False
 
     def made(self, task: str, trees: int, depth: int) -> Any:
         """An estimator, not fitted yet; a test of a library that is not installed is skipped."""
@@ -140,6 +143,7 @@ LIBRARIES: dict[str, Library] = {
         native=True,
         told={"output_margin": True},
         numbered=True,
+        single=True,
     ),
     "LightGBM": Library(
         "lightgbm",
