@@ -23,7 +23,7 @@ def data(rows: int, seed: int) -> tuple[FloatArray, Any]:
     return x, (x[:, 3] + x[:, 2] > 0.0).astype(int)
 
 
-class Rotated(RandomForestClassifier):
+class Rotated(RandomForestClassifier):  # type: ignore[misc]  # of no known type
     """Predicts otherwise than its trees say."""
 
     def predict(self, rows: Any) -> Any:

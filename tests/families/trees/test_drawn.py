@@ -33,7 +33,7 @@ def test_bounds_hold_and_meet(seed: int) -> None:
     for question in case.questions:
         prices = {name: value for name, value in question.items() if name != "part"}
         risk = now + question["part"] * (most - now)
-        truth = places.stability(losses, risk, *prices.values(), base=case.base)
+        truth = places.stability(losses, risk, **prices, base=case.base)
         close = (SINGLE if case.small.library.single else 0.0) + CLOSE
         result = profile.stability(risk, **prices)
         assert result.upper == pytest.approx(truth, rel=CLOSE, abs=1e-12)

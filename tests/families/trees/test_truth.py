@@ -80,9 +80,7 @@ def test_the_largest_risk_is_proved_and_what_is_beyond(library: str, task: str, 
     assert largest.upper == pytest.approx(truth, rel=CLOSE)
     assert largest.lower == pytest.approx(truth, rel=CLOSE)
     beyond = profile.stability(1.01 * most, theta1=1.0, theta2=theta2)
-    assert beyond.status == "unreachable"
-    assert beyond.lower > truth
-    assert profile.stability(10.0 * most, theta1=1.0, theta2=theta2).lower == math.inf
+    assert (beyond.status, beyond.lower) == ("unreachable", math.inf)
 
 
 def test_errors_that_are_nowhere_are_proved_to_be() -> None:

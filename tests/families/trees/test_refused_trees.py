@@ -33,7 +33,7 @@ def of_catboost(**settings: Any) -> Any:
     return estimator.fit(TRAINING, LABELS)
 
 
-class Reversed(RandomForestClassifier):
+class Reversed(RandomForestClassifier):  # type: ignore[misc]  # of no known type
     """Predicts otherwise than the trees say."""
 
     def predict(self, rows: Any) -> Any:
