@@ -265,7 +265,7 @@ def nearest_error(model: Any, x: pd.DataFrame, y: Any, name: str) -> FloatArray:
     return near
 
 
-def test_a_tree_along_steps_too_fine_to_be_counted_is_searched_and_stays_on_them() -> None:
+def test_a_tree_along_steps_too_fine_to_be_counted_is_exact_and_stays_on_them() -> None:
     """Places beside a threshold are no whole numbers: trying those alone would find nothing, and call that exact."""
     rng = np.random.default_rng(0)
     x = pd.DataFrame({"dollars": rng.integers(0, 5000, 80)})
@@ -273,10 +273,32 @@ def test_a_tree_along_steps_too_fine_to_be_counted_is_searched_and_stays_on_them
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(x, y)
     space = tp.Space(kind={"dollars": "integer"}, price=1e-6)
     found = tp.feature_stability(model, x, y, 0.4, space=space, scale="raw", theta1=1.0, theta2=INF)
-    assert not found["dollars"].exact
-    assert math.isfinite(found["dollars"].value)
+    assert found["dollars"].exact
+    every = np.arange(5000)
+    wrong = model.predict(pd.DataFrame({"dollars": every})) != y[:, None]
+    away = np.where(wrong, 1e-6 * (every - x["dollars"].to_numpy()[:, None]) ** 2, np.inf).min(axis=1)
+    cheapest = np.sort(away[away > 0.0])
+    needed = 0.4 * len(x) - (away == 0.0).sum()
+    by_hand = (cheapest[: int(needed)].sum() + (needed - int(needed)) * cheapest[int(needed)]) / len(x)
+    assert found["dollars"].value == pytest.approx(by_hand, rel=1e-9)
     moved = found.result("dollars").sensitive["dollars"]
     assert (moved == moved.round()).all()
+
+
+def test_a_tree_is_exact_along_a_column_under_a_loss_of_ones_own_too() -> None:
+    """It is a black box then, whose thresholds are known all the same."""
+    x, _ = data(60)
+    y = x["a"].to_numpy() ** 2
+    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(x, y)
+    asked: dict[str, Any] = {"risk": 1.5, "features": ["a"], "theta1": 1.0, "theta2": 0.5}
+    own, known = (tp.feature_stability(model, x, y, loss=loss, **asked)["a"] for loss in (_absolute, "absolute"))
+    assert own.exact
+    assert own.value == pytest.approx(known.value, rel=1e-6)
+    assert "places tried for every sample" in own.lower_by
+
+
+def _absolute(output: Any, y: Any) -> Any:
+    return np.abs(output - y)
 
 
 def test_a_regression_tree_is_exact_along_a_column() -> None:

@@ -231,7 +231,7 @@ def test_its_option_can_be_given_on_the_command_line(
     assert "calls=1000 is an option of black boxes; this is a cut" in capsys.readouterr().err
     assert main(["evaluate", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "how to search (cuts, networks and black boxes only):" in shown
+    assert "how to search (cuts, networks, tree ensembles and black boxes only):" in shown
     assert "--overshoot LENGTH of cuts: how far beyond" in shown
     assert shown.count("--seed SEED of what is drawn") == 1, "the option of two families stands once"
 

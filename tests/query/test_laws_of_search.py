@@ -22,6 +22,7 @@ from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardSc
 from sklearn.svm import SVC
 
 import tippingpoint as tp
+from opaque import Opaque
 from real_data import BESIDE
 from tippingpoint.data.frames import read_features
 from tippingpoint.families.blackbox.thresholds import breakpoints
@@ -94,22 +95,22 @@ def trials() -> dict[str, Trial]:
     names = [str(name) for name in cancer.data.columns[[1, 4, 7, 20, 21]]]
     x, y = cancer.data[names], cancer.target.to_numpy()
     train, test = slice(0, 300), slice(300, 300 + ROWS)
-    boosted = GradientBoostingClassifier(n_estimators=40, random_state=0).fit(x[train], y[train])
-    forest = RandomForestClassifier(20, random_state=0).fit(x[train], y[train])
+    read = GradientBoostingClassifier(n_estimators=40, random_state=0).fit(x[train], y[train])
+    boosted = Opaque(read)
+    forest = Opaque(RandomForestClassifier(20, random_state=0).fit(x[train], y[train]), "predict", "predict_proba")
     kernel = make_pipeline(StandardScaler(), SVC()).fit(x[train], y[train])
     curved = make_pipeline(StandardScaler(), PolynomialFeatures(2), SVC(kernel="linear")).fit(x[train], y[train])
     frame, label = adults()
     steps = make_column_transformer((OrdinalEncoder(), CODES), remainder="passthrough")
-    histograms = make_pipeline(steps, HistGradientBoostingClassifier(max_iter=30, random_state=0)).fit(
-        frame[ROWS:], label[ROWS:]
-    )
+    piped = make_pipeline(steps, HistGradientBoostingClassifier(max_iter=30, random_state=0)).fit(frame[ROWS:], label[ROWS:])
+    histograms = Opaque(piped)
     rows = x[test], y[test], tuple(names[:3])
     people = frame[:ROWS], label[:ROWS], ("age", "sex")
     return {
         "boosting": Trial(boosted, *rows),
         "boosting, logistic": Trial(boosted, *rows, loss="logistic"),
         "boosting, labels only": Trial(Labels(boosted), *rows),
-        "boosting as a function": Trial(boosted.decision_function, *rows),
+        "boosting as a function": Trial(read.decision_function, *rows),
         "forest": Trial(forest, *rows),
         "forest, logistic": Trial(forest, *rows, loss="logistic"),
         "kernel": Trial(kernel, *rows),

@@ -221,11 +221,11 @@ def _networks() -> None:
     add("network: compared with a line", "network", compared)
 
 
-def _boxes() -> None:
+def _trees() -> None:
     few = partial(tumours, 4)
 
     def case(name: str, model: Callable[[], Any], task: Callable[[], Task], risk: float, **settings: Any) -> None:
-        add(f"box: {name}", "queried", partial(stable, model, task, risk, **{"calls": 4000, **PAPER, **settings}))
+        add(f"trees: {name}", "queried", partial(stable, model, task, risk, **{**PAPER, **settings}))
 
     def zeros() -> Task:
         return Task(few().X, (few().y == "malignant").astype(int))
@@ -236,7 +236,6 @@ def _boxes() -> None:
         case(name, partial(box, name), zeros, 0.35, scale="std")
         case(f"{name}, log loss", partial(box, name), zeros, 0.6, loss="log_loss", scale="std", divergence="chi2")
     case("boosting, log loss", partial(box, "boosting"), few, 0.6, loss="log_loss", scale="std")
-    case("forest, another seed", partial(box, "forest"), few, 0.35, scale="std", seed=3)
     case("forest, cvar", partial(box, "forest"), few, 0.35, scale="std", divergence="cvar:0.4")
     case("forest, moving only", partial(box, "forest"), few, 0.35, scale="std", theta2=INF)
     for name in ("forest of numbers", "boosting of numbers", "histogram of numbers"):
@@ -245,6 +244,29 @@ def _boxes() -> None:
     case("forest of flowers", partial(box, "forest of flowers"), flowers, 0.4, scale="std")
     case("forest of people", partial(box, "forest of people"), people, 0.45, scale="std", space=mixed())
     case("histogram with gaps", partial(box, "histogram with gaps"), gaps, 0.5, space=tp.Space(missing={"a": 0.4}))
+
+    def ranked() -> Numbers:
+        return of_ranking(tp.feature_stability(box("forest"), *few(), 0.35, scale="std", **PAPER))
+
+    def compared() -> Numbers:
+        pair = {name: box(name) for name in ("forest", "tree")}
+        return of_comparison(tp.compare(pair, *few(), 0.35, scale="std", **PAPER))
+
+    add("trees: features of a forest", "queried", ranked)
+    add("trees: forest and tree compared", "queried", compared)
+
+
+def _boxes() -> None:
+    few = partial(tumours, 4)
+
+    def case(name: str, model: Callable[[], Any], task: Callable[[], Task], risk: float, **settings: Any) -> None:
+        add(f"box: {name}", "queried", partial(stable, model, task, risk, **{"calls": 4000, **PAPER, **settings}))
+
+    def forest() -> Any:
+        return box("forest").predict
+
+    case("a forest as a function", forest, few, 0.35, scale="std")
+    case("a forest as a function, another seed", forest, few, 0.35, scale="std", seed=3)
     case("a function of people", lambda: vendor, people, 0.5, scale="std", space=mixed(), output="score")
     number = lambda: Task(pd.DataFrame(points().X, columns=list("abcd")), points().y)  # noqa: E731
     case("a curved function", lambda: curved, number, 0.7, output="score")
@@ -254,14 +276,9 @@ def _boxes() -> None:
     case("a loss of one's own", partial(linear, "ridge"), diabetes, 0.7, loss=own)
 
     def ranked() -> Numbers:
-        return of_ranking(tp.feature_stability(box("forest"), *few(), 0.35, scale="std", calls=6000, **PAPER))
+        return of_ranking(tp.feature_stability(forest(), *few(), 0.35, scale="std", calls=6000, **PAPER))
 
-    def compared() -> Numbers:
-        pair = {name: box(name) for name in ("forest", "tree")}
-        return of_comparison(tp.compare(pair, *few(), 0.35, scale="std", calls=3000, **PAPER))
-
-    add("box: features of a forest", "queried", ranked)
-    add("box: forest and tree compared", "queried", compared)
+    add("box: features of a function", "queried", ranked)
 
 
 def _several() -> None:
@@ -310,6 +327,7 @@ _linear()
 _spaces()
 _tables()
 _networks()
+_trees()
 _boxes()
 _several()
 add_files()

@@ -52,6 +52,8 @@ def of_fields(result: tp.StabilityResult) -> Numbers:
             flat[f"{name}={value}"] = 1.0
         elif name == "notes":
             flat["notes"] = float(len(value))
+        elif name == "caution":
+            flat |= {"caution": 1.0} if value else {}
         elif name == "trace":
             flat["trace.length"], flat["trace.sum"] = float(len(value)), math.fsum(map(float, value))
         elif name != "schema":

@@ -55,6 +55,9 @@ def test_other_settings_are_never_known_better_than_the_result() -> None:
     assert elsewhere("exact", exact=True) == "exact"
     assert elsewhere("exact", exact=False) == "upper bound only"
     assert elsewhere("two-sided", exact=True) == "upper bound only"
+    assert elsewhere("two-sided", exact=False, floored=True) == "two-sided"
+    assert elsewhere("two-sided", exact=True, floored=True) == "exact"
+    assert elsewhere("interrupted", exact=False, floored=True) == "interrupted"
     assert elsewhere("interrupted", exact=True) == "interrupted"
 
 
@@ -75,7 +78,7 @@ def test_an_exact_result_has_its_badge_at_the_headline_and_on_every_number() -> 
 
 def test_a_search_is_an_upper_bound_but_reweighting_alone_needs_none() -> None:
     x, y = rows()
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y)
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y).predict
     summary = tp.stability(model, x, y, 0.5, theta1=1.0, theta2=0.25, calls=3000).report_summary()
     assert summary["standing"] == "upper bound only"
     known = {each["kind"]: each["standing"] for each in summary["yardsticks"]}
@@ -86,7 +89,7 @@ def test_a_search_is_an_upper_bound_but_reweighting_alone_needs_none() -> None:
 
 def test_reweighting_alone_is_exact_but_the_rest_of_the_dial_is_not() -> None:
     x, y = rows()
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y)
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y).predict
     summary = tp.stability(model, x, y, 0.3, theta1=float("inf"), theta2=0.25, calls=3000).report_summary()
     assert summary["standing"] == summary["curve"]["standing"] == "exact"
     assert [each["standing"] for each in summary["yardsticks"]] == ["exact"]
@@ -136,7 +139,7 @@ def test_a_search_that_was_interrupted_says_so_at_the_headline_and_passes_no_gat
 
 def test_a_comparison_says_no_more_than_somebody_has_certified() -> None:
     x, y = rows()
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y)
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y).predict
     compared = tp.compare({"line": (np.array([1.0, 0.5, 0.0]), 0.0), "trees": model}, x, y, 0.5, calls=3000)
     summary = compared.results["line"].report_summary(comparison=compared)
     bounds = {row["model"]: (row["lower"], row["upper"], row["standing"]) for row in summary["comparison"]["rows"]}

@@ -192,7 +192,7 @@ def test_what_cannot_be_fingerprinted_says_so_with_the_name_of_its_class() -> No
 
 def test_the_seed_is_the_one_used_where_none_is_given() -> None:
     x, y = rows()
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y)
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(x, y).predict
     told = tp.stability(model, x, y, 0.5, **SETTINGS, calls=3000).report_summary()["manifest"]
     assert told["seed"] == "0"
     assert "sklearn" not in told["versions"]  # told under the name that it is installed by

@@ -46,7 +46,7 @@ def table() -> tp.Profile:
 def forest() -> tp.Profile:
     x, y = data()
     model = RandomForestClassifier(5, random_state=0).fit(x, y)
-    return tp.profile(model, x, y, calls=2000, progress=False)
+    return tp.profile(model, x, y, progress=False)
 
 
 def network() -> tp.Profile:
@@ -220,8 +220,7 @@ def compared_models() -> tp.Comparison:
 def test_a_pickled_ranking_works_features_out_again(family: str) -> None:
     x, y = data()
     model = LogisticRegression().fit(x, y) if family == "linear" else RandomForestClassifier(3, random_state=0).fit(x, y)
-    search: dict[str, Any] = {} if family == "linear" else {"calls": 3000}
-    ranked = tp.feature_stability(model, x, y, 0.6, **ASKED, **search)
+    ranked = tp.feature_stability(model, x, y, 0.6, **ASKED)
     back = through_pickle(ranked)
     assert back.to_json() == ranked.to_json()
     assert str(back) == str(ranked)

@@ -220,7 +220,7 @@ def models() -> dict[str, tuple[Any, Any, Any, dict[str, Any]]]:
         "classes": (LogisticRegression().fit(x, three), x, three, {}),
         "bounded": (MODEL, x, y, {"space": tp.Space(lower=-2.0, upper=2.0, outliers="keep")}),
         "categories": (pipeline(table, labels), table, labels, {"scale": "std"}),
-        "tree": (DecisionTreeClassifier(max_depth=3).fit(x, y), x, y, {"calls": 5000}),
+        "tree": (DecisionTreeClassifier(max_depth=3).fit(x, y), x, y, {}),
         "network": (network(), x, (x[:, 0] > 0.0).astype(int), {"risk": 0.7}),
     }
 

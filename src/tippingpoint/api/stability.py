@@ -32,7 +32,8 @@ def profile(
     model
         A fitted linear model of scikit-learn, or a pipeline that ends in one (scalers, imputers, encoders of categories, column
         transformers), `(coef, intercept)`, a `LinearModel`: exact. A PyTorch module that returns logits or a prediction (it is
-        used as it is, and left as it was), also behind preprocessing, as the last step of a pipeline. Anything else with
+        used as it is, and left as it was), also behind preprocessing, as the last step of a pipeline. A tree ensemble of
+        XGBoost, LightGBM, CatBoost or scikit-learn, also behind preprocessing: proved from both sides. Anything else with
         `predict`, `predict_proba` or `decision_function`, or a function of the data, is a black box, and searched by asking.
     X
         Evaluation data, one row a sample: NumPy, pandas, polars, with columns of numbers, booleans, text or categories; for a
@@ -53,6 +54,9 @@ def profile(
         "std" measures each feature in its standard deviations, "mad" in median absolute deviations, "iqr" in interquartile
         ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
     options
+        For tree ensembles: `gap=0.001` (between the bounds, relative to the upper one, at which a proof ends; 0 proves all that
+        it can), `time_limit=60` (seconds for a question; what is open then is in the bounds), `threads=` (all cores by default;
+        the numbers are the same), `progress=`, `classes=`.
         For black boxes: `calls=` (rows that the model may be asked about, in all, some hundreds a sample by default; with the
         same seed more of them find nothing worse, and all features together nothing worse than one of them or a group of the
         space, as long as they have `2d` times its calls if they are `d`, as `feature_stability` shares them; than any other

@@ -54,6 +54,11 @@ def on_command_line(
 SEED = on_command_line("of what is drawn; default 0", kind="seed")
 """Of the option `seed` of every family that draws."""
 
+TIME_LIMIT = on_command_line(
+    "of proofs: of tree ensembles, and of networks by --method exact", kind="number", metavar="SECONDS"
+)
+"""Of the option `time_limit` of every family that proves."""
+
 
 @dataclass(frozen=True)
 class Options:

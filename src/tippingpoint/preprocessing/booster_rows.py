@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any
 
 from tippingpoint.preprocessing.categories import as_trained, booster_names, native_categories
@@ -48,12 +48,21 @@ class BoosterRows:
 
 def booster_rows(booster: Any) -> Callable[[Rows], BoosterRows]:
     """How a booster takes rows, by their columns."""
+    return _ByColumns(booster, {})
 
-    @cache
-    def taken(columns: tuple[str, ...]) -> BoosterRows:
-        return BoosterRows(booster, columns)
 
-    return lambda rows: taken(tuple(map(str, getattr(rows, "columns", ()))))
+@dataclass(frozen=True)
+class _ByColumns:
+    """What was found out of frames with the same columns is remembered."""
+
+    booster: Any
+    known: dict[tuple[str, ...], BoosterRows] = field(repr=False, compare=False)
+
+    def __call__(self, rows: Rows) -> BoosterRows:
+        columns = tuple(map(str, getattr(rows, "columns", ())))
+        if columns not in self.known:
+            self.known[columns] = BoosterRows(self.booster, columns)
+        return self.known[columns]
 
 
 def columns_named(frame: Any, names: Sequence[str] | None) -> Any:

@@ -201,6 +201,9 @@ def _takes_columns_by_position(model: Any) -> bool:
         return booster_names(booster) is None
     if isinstance(model, (tuple, list)) or is_module(model):
         return True
+    if is_of(model, "catboost", "CatBoost"):  # it numbers columns that had no names
+        names = list(model.feature_names_) if model.is_fitted() else []
+        return names == [str(j) for j in range(len(names))]
     if hasattr(model, "by_position"):  # a model of ours says so itself
         return bool(model.by_position)
     return hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")

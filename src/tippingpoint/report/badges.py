@@ -53,7 +53,7 @@ def elsewhere(own: str, *, exact: bool, floored: bool = False) -> str:
     """
     if own in (INTERRUPTED, ESTIMATE):
         return own
-    if own == EXACT and exact:
+    if exact and (own == EXACT or floored):
         return EXACT
     return TWO_SIDED if floored else UPPER
 

@@ -136,9 +136,12 @@ def _errors(oracle: Oracle) -> Embedded | None:
     embedded, least = _atoms(oracle, [oracle.peak()], (math.inf,), exact=True), oracle.least
     if embedded is None or least is None:
         return embedded
+    embedded = replace(embedded, floors=NearestErrors(oracle.losses, least))
+    if oracle.exact:  # it is what they cost
+        return embedded
     errs = (oracle.losses == 0.0) & np.isfinite(least)
     held = {**embedded.held, "floor": {"count": pack(errs.astype(float)), "cost": pack(least[errs])}}
-    return replace(embedded, held=held, floors=NearestErrors(oracle.losses, least))
+    return replace(embedded, held=held)
 
 
 def _line(closed: ClosedForm, oracle: Oracle) -> Embedded | None:

@@ -92,7 +92,7 @@ class Material:
         embedded, oracle = self.embedded, self.evidence.oracle
         held = embedded is None or embedded.exact
         floored = embedded is not None and embedded.floors is not None
-        proved = oracle.exact if embedded is None else embedded.oracle.exact
+        proved = (oracle if embedded is None else embedded.oracle).exact
         return elsewhere(self.standing, exact=held and proved, floored=floored)
 
     @property

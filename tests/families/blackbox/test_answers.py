@@ -173,14 +173,14 @@ def test_xgboost_softmax_margins_and_regressors() -> None:
     x, y = cloud(3)
     data = xgb.DMatrix(x, label=y)
     hard = xgb.train({"objective": "multi:softmax", "num_class": 3, "max_depth": 2}, data, 5)
-    assert tp.stability(hard, x, y, 0.6, calls=9_000).current_risk == pytest.approx(np.mean(hard.predict(data) != y))
+    assert tp.stability(hard, x, y, 0.6).current_risk == pytest.approx(np.mean(hard.predict(data) != y))
     raw = xgb.train({"objective": "binary:logitraw", "max_depth": 2}, xgb.DMatrix(x, label=y > 0), 5)
     with pytest.raises(InputError, match="none of the labels"):
         tp.stability(raw, x, (y > 0).astype(int), 0.5)
     wrong = np.mean((raw.predict(data) > 0) != (y > 0))
     assert tp.stability(raw, x, (y > 0).astype(int), 0.5, output="score", calls=9_000).current_risk == pytest.approx(wrong)
     counts = xgb.train({"objective": "count:poisson"}, data, 5)
-    result = tp.stability(counts, x, y, 3.0, calls=9_000)
+    result = tp.stability(counts, x, y, 3.0)
     assert result.loss == "squared"
     assert result.current_risk == pytest.approx(np.square(counts.predict(data) - y).mean())
     with pytest.raises(UnsupportedError, match=r"regressor \(count:poisson\), which has no classes"):
@@ -200,7 +200,7 @@ def test_lightgbm_boosters_are_what_their_wrappers_are() -> None:
     assert tp.stability(booster, x[["job", "age"]], y, 0.45, space=space, **PRICES).value == found.value
     assert tp.stability(booster, x, Tabled.words, 0.45, space=space, classes=["no", "yes"], **PRICES).value == found.value
     numbers = lgb.train({"objective": "regression", "verbose": -1}, lgb.Dataset(x, y), 5)
-    assert tp.stability(numbers, x, y, 0.9, calls=9_000).loss == "squared"
+    assert tp.stability(numbers, x, y, 0.9).loss == "squared"
 
 
 def test_boosters_take_polars_frames() -> None:
@@ -208,7 +208,7 @@ def test_boosters_take_polars_frames() -> None:
     x, y = cloud()
     frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1]})
     model = xgb.XGBClassifier(n_estimators=4).fit(frame, y)
-    found = tp.stability(model.get_booster(), pl.DataFrame({"a": x[:, 0], "b": x[:, 1]}), y, 0.5, calls=9_000)
+    found = tp.stability(model.get_booster(), pl.DataFrame({"a": x[:, 0], "b": x[:, 1]}), y, 0.5)
     assert found.current_risk == pytest.approx(np.mean(model.predict(frame) != y))
 
 
@@ -478,10 +478,10 @@ def test_spaces_in_names_that_lightgbm_keeps_as_underscores_are_found_again(plac
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         booster = lgb.train(settings, lgb.Dataset(frame, y), 5)
-    expected = tp.stability(booster, frame, y, 0.4, calls=4000)
-    assert tp.stability(booster, frame[["worst_area", "mean radius"]], y, 0.4, calls=4000).current_risk == expected.current_risk
+    expected = tp.stability(booster, frame, y, 0.4)
+    assert tp.stability(booster, frame[["worst_area", "mean radius"]], y, 0.4).current_risk == expected.current_risk
     booster.save_model(place / "model.txt")
     loaded = tp.load_model(place / "model.txt")
     np.testing.assert_array_equal(loaded.predict_proba(frame)[:, 1], booster.predict(frame))
     frame.assign(y=y).to_csv(place / "eval.csv", index=False)
-    assert cli("evaluate", "--model", "model.txt", *DATA, "--risk", "0.4", "--calls", "4000", "--quiet").code == 0
+    assert cli("evaluate", "--model", "model.txt", *DATA, "--risk", "0.4", "--quiet").code == 0

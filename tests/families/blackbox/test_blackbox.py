@@ -112,14 +112,19 @@ def test_in_a_mixed_space_it_is_within_two_percent_of_exact(way: str) -> None:
     assert exact.value * (1.0 - 1e-9) <= found.value <= (1.25 if way == "classes only" else 1.02) * exact.value
 
 
+def asked(model: Any) -> Opaque:
+    """A model of trees that nobody can read."""
+    return Opaque(model, "predict", "predict_proba")
+
+
 def boxes() -> dict[str, Any]:
     x, y = data()
     frame, label = people()
     encoded = make_column_transformer((OrdinalEncoder(), ["job", "town"]), remainder="passthrough")
     return {
-        "forest": (RandomForestClassifier(10, random_state=0).fit(x, y), x, y, None),
+        "forest": (asked(RandomForestClassifier(10, random_state=0).fit(x, y)), x, y, None),
         "histograms in raw columns": (
-            make_pipeline(encoded, HistGradientBoostingClassifier(max_iter=10, random_state=0)).fit(frame, label),
+            asked(make_pipeline(encoded, HistGradientBoostingClassifier(max_iter=10, random_state=0)).fit(frame, label)),
             frame,
             label,
             MIXED,
@@ -183,7 +188,7 @@ def test_features_share_the_calls() -> None:
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
     x, y = data(80)
-    box = RandomForestClassifier(5, random_state=0).fit(x, y)
+    box = asked(RandomForestClassifier(5, random_state=0).fit(x, y))
     first, second = (tp.stability(box, x, y, 0.4, seed=3, calls=80 * 100, **PRICES) for _ in range(2))
     assert first.to_json() == second.to_json()
     assert first.sensitive.equals(second.sensitive)
@@ -191,7 +196,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 def test_a_number_of_calls_does_not_trouble_a_model_that_needs_none() -> None:
     x, y = data(60)
-    linear, forest = LogisticRegression().fit(x, y), RandomForestClassifier(4, random_state=0).fit(x, y)
+    linear, forest = LogisticRegression().fit(x, y), asked(RandomForestClassifier(4, random_state=0).fit(x, y))
     compared = tp.compare({"linear": linear, "forest": forest}, x, y, 0.4, calls=60 * 40, **PRICES)
     assert compared.results["linear"].value == tp.stability(linear, x, y, 0.4, **PRICES).value
     assert "searched with" in compared.results["forest"].lower_by
@@ -203,7 +208,7 @@ def test_a_number_of_calls_does_not_trouble_a_model_that_needs_none() -> None:
 
 def test_a_review_prepares_every_model_once_and_says_what_its_parts_say(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = data(60)
-    models = {name: RandomForestClassifier(4, random_state=k).fit(x, y) for k, name in enumerate(("now", "next"))}
+    models = {name: asked(RandomForestClassifier(4, random_state=k).fit(x, y)) for k, name in enumerate(("now", "next"))}
     prepared, prepare = list[Any](), cases.prepared
 
     def noted(model: Any, *rest: Any, **keywords: Any) -> Any:
@@ -324,7 +329,7 @@ def test_a_regressor_without_coefficients_is_served() -> None:
     x, _ = data(80)
     y = x["f0"].to_numpy() ** 2
     model = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(x, y)
-    result = tp.stability(model, x, y, 0.5, calls=80 * 100, **PRICES)
+    result = tp.stability(model.predict, x, y, 0.5, loss="squared", calls=80 * 100, **PRICES)
     assert result.loss == "squared"
     q = result.sensitive
     assert np.square(y[q["row"]] - model.predict(q[x.columns])) == pytest.approx(q["loss"].to_numpy(), rel=1e-9)
@@ -358,7 +363,7 @@ def fails_on_judges(rows: Any) -> Any:
 
 def of_forest(**options: Any) -> Any:
     """The profile of a small forest."""
-    return tp.profile(RandomForestClassifier(2).fit(*data()), *data(), **options)
+    return tp.profile(asked(RandomForestClassifier(2).fit(*data())), *data(), **options)
 
 
 def poor_judges_left_out() -> tuple[pd.DataFrame, Any]:
@@ -385,11 +390,11 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("shape (3,)", "150 rows"),
     ),
     "fewer calls than one call a row": (
-        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=10),
+        lambda: tp.profile(asked(RandomForestClassifier(2).fit(*data())), *data(), calls=10),
         ("calls=10", "150 rows"),
     ),
     "calls that are no whole number": (
-        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=2000.0),
+        lambda: tp.profile(asked(RandomForestClassifier(2).fit(*data())), *data(), calls=2000.0),
         ("calls=2000.0 must be a whole number, at least one call for each of the 150 rows",),
     ),
     **{
@@ -397,11 +402,11 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         for name in ("calls", "seed", "batch", "repeats")
     },
     "calls that are spent on the trial": (
-        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), calls=200),
+        lambda: tp.profile(asked(RandomForestClassifier(2).fit(*data())), *data(), calls=200),
         ("calls=200", "to see what the model returns", "or more"),
     ),
     "an unknown option": (
-        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), *data(), restarts=3),
+        lambda: tp.profile(asked(RandomForestClassifier(2).fit(*data())), *data(), restarts=3),
         ("restarts=3", "calls, seed"),
     ),
     "an unknown output": (
@@ -417,7 +422,7 @@ BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("'maybe'", "none of the labels"),
     ),
     "a regression loss of a classifier": (
-        lambda: tp.profile(RandomForestClassifier(2).fit(*data()), data()[0], np.arange(150.0), loss="squared"),
+        lambda: tp.profile(asked(RandomForestClassifier(2).fit(*data())), data()[0], np.arange(150.0), loss="squared"),
         ("judges regressors", "'zero_one'"),
     ),
 }

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from tippingpoint.errors import InputError
-from tippingpoint.families.options import SEED, Options, check_choice, check_progress, check_whole, on_command_line
+from tippingpoint.families.options import SEED, TIME_LIMIT, Options, check_choice, check_progress, check_whole, on_command_line
 
 METHODS = ("path", "exact", "paper")
 """What `method` may be."""
@@ -89,12 +89,7 @@ class NetworkOptions(Options):
         default="quick", metadata=on_command_line("of networks: effort for the lower bound; default quick", choices=EFFORTS)
     )
     tolerance: float = 0.01
-    time_limit: float = field(
-        default=60.0,
-        metadata=on_command_line(
-            "of proofs: of tree ensembles, and of networks by --method exact", kind="number", metavar="SECONDS"
-        ),
-    )
+    time_limit: float = field(default=60.0, metadata=TIME_LIMIT)
     classes: Sequence[Any] | None = None
     epochs: int = Schedule.epochs
     inner_steps: int = Schedule.inner_steps

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.forest import Forest
 from tippingpoint.families.trees.kernels import kernels
 from tippingpoint.families.trees.reading import TreeReading, Unread
@@ -59,6 +59,13 @@ class Judge:
         place = {label: k for k, label in enumerate(self.reading.classes or ())}
         found = np.array([place.get(label, -1) for label in np.asarray(predicted).ravel().tolist()], dtype=np.intp)
         return np.asarray(found != np.asarray(self.index)[rows], dtype=float)
+
+    def apart(self, outputs: FloatArray) -> BoolArray:
+        """Where the class that is predicted is ahead of all others, however the library rounds."""
+        if outputs.shape[1] == 1:
+            return np.abs(outputs[:, 0]) > self.reading.rounding
+        highest = np.sort(outputs, axis=1)[:, -2:]
+        return np.diff(highest, axis=1)[:, 0] > 2.0 * self.reading.rounding + TIE * _largest_leaves(self.reading.forest)
 
     def losses(self, rows: IntArray, outputs: FloatArray) -> FloatArray:
         """Of these samples, at outputs of the forest or of the library."""

@@ -6,7 +6,7 @@ that, it is what the next question would find itself: questions share work, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -51,11 +51,11 @@ class Memory:
         return fresh if shelf is None else shelf.found.take(np.maximum(at, 0)).put(new, fresh)
 
     def _keep(self, price: float, budget: int, rows: IntArray, known: FloatArray, found: Found) -> None:
-        """What time cut short is not kept: it would not be found again."""
+        """What time or somebody cut short is not kept, nor that it was: it would not be found again."""
         whole = np.flatnonzero(~found.cut)
         if not len(whole):
             return
-        rows, known, found = rows[whole], known[whole], found.take(whole)
+        rows, known, found = rows[whole], known[whole], replace(found.take(whole), interrupted=False)
         shelf = self._shelves.get((price, budget))
         if shelf is None:
             shelf = _Shelf(np.full(self.samples, -1), np.zeros(0), found.take(np.zeros(0, dtype=np.intp)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from tippingpoint.core.prover import Limits
 from tippingpoint.errors import InputError
-from tippingpoint.families.options import Options, check_progress, check_whole, on_command_line
+from tippingpoint.families.options import TIME_LIMIT, Options, check_progress, check_whole, on_command_line
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,7 @@ class TreeOptions(Options):
         default=1e-3,
         metadata=on_command_line("of tree ensembles: between the bounds, at which proofs end; default 0.001", kind="number"),
     )
-    time_limit: float = field(
-        default=60.0,
-        metadata=on_command_line(
-            "of proofs: of tree ensembles, and of networks by --method exact", kind="number", metavar="SECONDS"
-        ),
-    )
+    time_limit: float = field(default=60.0, metadata=TIME_LIMIT)
     threads: int | None = field(
         default=None, metadata=on_command_line("of tree ensembles: that work at once; default all cores", kind="count")
     )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees.forest import Forest
 
@@ -22,6 +24,25 @@ Returns = Literal["score", "order", "probability", "prediction"]
 
 Link = Literal["identity", "log", "logit"]
 """Of a regressor: the output is the identity, the logarithm or the log-odds of what is predicted."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The library's own outputs: a method of a model, which goes wherever the model can.
+
+    Attributes
+    ----------
+    of
+        The method; of rows as the user would give them to the model.
+    factor
+        From what it returns to what the forest's scores are.
+    """
+
+    of: Callable[[Any], Any]
+    factor: float = 1.0
+
+    def __call__(self, rows: Any) -> FloatArray:
+        return self.factor * np.asarray(self.of(rows), dtype=float).reshape(len(rows), -1)
 
 
 @dataclass(frozen=True)

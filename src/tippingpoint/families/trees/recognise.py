@@ -51,11 +51,12 @@ def _judgement(reading: TreeReading, steps: Any, subject: Subject, given: Mappin
     columns = model_columns(steps, reading, features)
     if isinstance(columns, Unread):
         return columns
-    sides = _sides(judge, reading.forest.scores(columns.values(features.x)))
+    outputs = reading.forest.scores(columns.values(features.x))
+    sides = _sides(judge, outputs)
     if isinstance(sides, Unread):
         return sides
     raw = RawForest(reading.forest, columns)
-    flaw = _flaw(reading, columns, steps, features) or _obstacle(raw, subject)
+    flaw = _flaw(reading, columns, steps, features) or _other_labels(judge, subject, outputs) or _obstacle(raw, subject)
     if flaw is not None:
         return Unread(flaw)
     return TreeJudgement(TreeModel(subject.model, steps, raw, judge, *sides), features, label, TreeOptions.read(given))
@@ -115,6 +116,21 @@ def _flaw(reading: TreeReading, columns: ModelColumns, steps: Any, features: Fea
             return check_reading(reading, seen, rows_of, np.array(numbers, dtype=np.intp))
     except ModelError as failure:
         return str(failure)
+
+
+def _other_labels(judge: Judge, subject: Subject, outputs: FloatArray) -> str | None:
+    """In words: whether a classifier tells other classes than its outputs do, where these are not level."""
+    if not judge.loss.needs_crossing or judge.reading.classes is None:
+        return None
+    features, everyone = subject.features, np.arange(len(outputs))
+    try:
+        with guarded(lambda why: ModelError(f"it fails when asked about the data ({why})")):
+            told = judge.wrong(everyone, subject.model.predict(features.native_at(everyone, features.x)))
+    except ModelError as failure:
+        return str(failure)
+    if (told != judge.losses(everyone, outputs))[judge.apart(outputs)].any():
+        return "its predict does not tell the classes that its scores do"
+    return None
 
 
 def _obstacle(raw: RawForest, subject: Subject) -> str | None:

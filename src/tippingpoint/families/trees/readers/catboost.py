@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.float32 import le32
 from tippingpoint.families.trees.readers.nodes import planted
 from tippingpoint.families.trees.readers.rounding import TELLING, UNIT64, any_order
-from tippingpoint.families.trees.reading import Link, Returns, TreeReading, Unread
+from tippingpoint.families.trees.reading import Link, Outputs, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
 
 LOGISTIC = ("Logloss", "CrossEntropy", "Focal")
@@ -97,7 +98,7 @@ def read(model: Any) -> TreeReading | Unread:
         forest,
         returns,
         "CatBoost",
-        lambda rows: np.asarray(model.predict(rows, prediction_type=RAW), dtype=float).reshape(len(rows), -1),
+        Outputs(partial(model.predict, prediction_type=RAW)),
         any_order(forest, UNIT64, OWN_ROUNDINGS) + (0.0 if returns == "prediction" else TELLING * UNIT64),
         link,
         None if returns == "prediction" else tuple(plain(model.classes_)) or tuple(range(max(2, len(base)))),

@@ -16,7 +16,7 @@ from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.nodes import bits, planted
 from tippingpoint.families.trees.readers.rounding import TELLING, UNIT64, any_order
 from tippingpoint.families.trees.readers.sklearn_trees import LIBRARY, names_of
-from tippingpoint.families.trees.reading import Link, TreeReading, Unread
+from tippingpoint.families.trees.reading import Link, Outputs, TreeReading, Unread
 from tippingpoint.preprocessing.categories import native_categories
 
 LINKS: dict[str, Link] = {"IdentityLink": "identity", "LogLink": "log"}
@@ -37,7 +37,7 @@ def read(model: Any) -> TreeReading | Unread:
         forest,
         "score" if classifies else "prediction",
         LIBRARY,
-        lambda rows: np.asarray(model._raw_predict(rows), dtype=float),  # noqa: SLF001
+        Outputs(model._raw_predict),  # noqa: SLF001
         any_order(forest, UNIT64) + (TELLING * UNIT64 if classifies else 0.0),
         "identity" if classifies else LINKS[called],
         tuple(plain(model.classes_)) if classifies else None,

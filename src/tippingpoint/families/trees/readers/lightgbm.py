@@ -6,7 +6,8 @@ would store, whose digits tell every double apart. No base: it is in the first t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ from tippingpoint.data.columns import plain
 from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.nodes import bits, planted
 from tippingpoint.families.trees.readers.rounding import TELLING, UNIT64, any_order
-from tippingpoint.families.trees.reading import Link, Returns, TreeReading, Unread
+from tippingpoint.families.trees.reading import Link, Outputs, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.booster_rows import booster_rows
 from tippingpoint.preprocessing.categories import booster_names, native_categories
@@ -85,7 +86,7 @@ def read(model: Any, labels: Sequence[Any] | None = None) -> TreeReading | Unrea
         forest,
         returns,
         "LightGBM",
-        _asking(model, scale / rounds),
+        Outputs(partial(_sums, model), scale / rounds),
         any_order(forest, UNIT64, OWN_ROUNDINGS) + (0.0 if returns == "prediction" else TELLING * UNIT64),
         link,
         None if returns == "prediction" else _classes(model, labels, groups),
@@ -200,13 +201,9 @@ def _sets(trees: Sequence[Mapping[str, str]], listed: BoolArray, threshold: Floa
     return np.where(listed, first + np.where(listed, threshold, 0.0), LEAF).astype(np.intp), sets
 
 
-def _asking(model: Any, factor: float) -> Callable[[Any], FloatArray]:
-    """Sums of LightGBM's own, made what the forest's are."""
-    taken = booster_rows(model) if is_of(model, "lightgbm", "Booster") else None
-
-    def sums(rows: Any) -> FloatArray:
-        frame = None if taken is None else taken(rows).frame(rows)
-        found = model.predict(rows if frame is None else frame, raw_score=True)
-        return factor * np.asarray(found, dtype=float).reshape(len(rows), -1)
-
-    return sums
+def _sums(model: Any, rows: Any) -> Any:
+    """LightGBM's own."""
+    if is_of(model, "lightgbm", "Booster"):
+        frame = booster_rows(model)(rows).frame(rows)
+        rows = rows if frame is None else frame
+    return model.predict(rows, raw_score=True)

@@ -5,7 +5,7 @@ They read float32, `float32(x) ≤ t`, and add doubles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tippingpoint.families.trees.forest import Forest
 from tippingpoint.families.trees.readers.float32 import le32
 from tippingpoint.families.trees.readers.nodes import planted
 from tippingpoint.families.trees.readers.rounding import UNIT64, any_order
-from tippingpoint.families.trees.reading import Returns, TreeReading, Unread
+from tippingpoint.families.trees.reading import Outputs, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
 
 LIBRARY = "scikit-learn"
@@ -41,7 +41,7 @@ def read(model: Any) -> TreeReading | Unread:
     ask = model.predict_proba if classifies else model.predict
     groups = np.zeros(len(trees), dtype=np.intp)
     forest = _forest(trees, groups, 1.0 / len(trees), np.zeros(len(model.classes_) if classifies else 1), model.n_features_in_)
-    return _reading(model, forest, returns, ask, any_order(forest, UNIT64, OWN_ROUNDINGS))
+    return _reading(model, forest, returns, Outputs(ask), any_order(forest, UNIT64, OWN_ROUNDINGS))
 
 
 def read_boosting(model: Any) -> TreeReading | Unread:
@@ -57,15 +57,15 @@ def read_boosting(model: Any) -> TreeReading | Unread:
     forest = _forest(np.ravel(stages).tolist(), groups, slope * model.learning_rate, base, model.n_features_in_)
     ask = model.decision_function if classifies else model.predict
     returns: Returns = "score" if classifies else "prediction"
-    return _reading(model, forest, returns, lambda rows: slope * ask(rows), any_order(forest, UNIT64, OWN_ROUNDINGS))
+    return _reading(model, forest, returns, Outputs(ask, slope), any_order(forest, UNIT64, OWN_ROUNDINGS))
 
 
-def _reading(model: Any, forest: Forest, returns: Returns, ask: Callable[[Any], Any], rounding: float) -> TreeReading:
+def _reading(model: Any, forest: Forest, returns: Returns, ask: Outputs, rounding: float) -> TreeReading:
     return TreeReading(
         forest,
         returns,
         LIBRARY,
-        lambda rows: np.asarray(ask(rows), dtype=float).reshape(len(rows), -1),
+        ask,
         rounding,
         classes=tuple(plain(model.classes_)) if hasattr(model, "classes_") else None,
         names=names_of(model),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tippingpoint.families.trees.forest import LEAF, Forest
 from tippingpoint.families.trees.readers.float32 import before32, le32
 from tippingpoint.families.trees.readers.nodes import planted
 from tippingpoint.families.trees.readers.rounding import TELLING, UNIT32, in_order
-from tippingpoint.families.trees.reading import Link, Returns, TreeReading, Unread
+from tippingpoint.families.trees.reading import Link, Outputs, Returns, TreeReading, Unread
 from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.booster_rows import booster_rows, columns_named
 from tippingpoint.preprocessing.categories import native_categories
@@ -78,7 +79,7 @@ def read(model: Any, labels: Sequence[Any] | None = None) -> TreeReading | Unrea
         forest,
         returns,
         "XGBoost",
-        _asking(model, names),
+        Outputs(partial(_margins, model, names)),
         rounding + (0.0 if returns == "prediction" else TELLING * UNIT32),
         link,
         None if returns == "prediction" else tuple(labels if labels is not None else range(max(2, groups))),
@@ -221,15 +222,10 @@ def _base(learner: Mapping[str, Any], groups: int, version: Sequence[int]) -> Fl
     return np.broadcast_to(stored.astype(float), groups).copy()
 
 
-def _asking(model: Any, names: tuple[str, ...] | None) -> Callable[[Any], FloatArray]:
+def _margins(model: Any, names: tuple[str, ...] | None, rows: Any) -> Any:
     """Sums of XGBoost's own."""
-    taken = booster_rows(model) if is_of(model, "xgboost", "Booster") else None
-
-    def margins(rows: Any) -> FloatArray:
-        if taken is not None:
-            given = taken(rows).matrix(rows)
-        else:  # an estimator takes its own columns only, in its order
-            given = columns_named(rows, names) if hasattr(rows, "columns") else rows
-        return np.asarray(model.predict(given, output_margin=True), dtype=float).reshape(len(rows), -1)
-
-    return margins
+    if is_of(model, "xgboost", "Booster"):
+        given = booster_rows(model)(rows).matrix(rows)
+    else:  # an estimator takes its own columns only, in its order
+        given = columns_named(rows, names) if hasattr(rows, "columns") else rows
+    return model.predict(given, output_margin=True)

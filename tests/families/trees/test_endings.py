@@ -1,0 +1,151 @@
+"""Proofs that end early, and what results say first of all, or in notes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tippingpoint as tp
+from small_trees import LIBRARIES, amounts, people, small
+from tippingpoint.api.profiles import Profile
+from tippingpoint.core.oracle import INTERRUPTED
+from tippingpoint.families.trees import kernels as seam
+from tippingpoint.families.trees.search.kernel_search import KernelSearcher
+from tippingpoint.families.trees.search.searcher import Found
+from tree_spaces import everything
+
+PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 1.0}
+LOSSES = {"zero_one": 0.8, "logistic": 1.4}
+"""Thresholds that it takes several rounds of work to prove."""
+
+needs_kernels = pytest.mark.skipif(seam.kernels() is None, reason="the kernels are not compiled here")
+
+
+def profiled(loss: str, library: str = "LightGBM", **options: Any) -> Profile:
+    model = small(library, "two")
+    space = everything(model.library).space
+    return tp.profile(model.model, model.data, model.y, loss=loss, space=space, progress=False, **options)
+
+
+def by_a_key(found: Found) -> Found:
+    """The interrupt comes while Python works."""
+    signal.raise_signal(signal.SIGINT)
+    return found
+
+
+def within_kernels(found: Found) -> Found:
+    """It comes while the kernels work, which end it: all rows but one were not finished."""
+    return replace(found, interrupted=True, cut=np.arange(len(found.cut)) > 0)
+
+
+@needs_kernels
+@pytest.mark.parametrize("after", [1, 2, 3])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("interrupted", [by_a_key, within_kernels])
+def test_an_interrupt_keeps_the_bounds(
+    interrupted: Callable[[Found], Found], loss: str, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = profiled(loss, gap=0.0).stability(LOSSES[loss], **PRICES)
+    profile, search, calls = profiled(loss, gap=0.0), KernelSearcher.search, itertools.count(1)
+
+    def searching(self: KernelSearcher, *asked: Any) -> Found:
+        found = search(self, *asked)
+        return interrupted(found) if next(calls) == after else found
+
+    monkeypatch.setattr(KernelSearcher, "search", searching)
+    result = profile.stability(LOSSES[loss], **PRICES)
+    assert result.interrupted
+    assert result.stopped
+    assert INTERRUPTED in result.notes
+    assert "interrupted" in str(result).splitlines()[0]
+    assert not result.exact
+    assert result.lower < whole.lower
+    assert 0.0 <= result.lower <= whole.upper <= result.upper
+    again = profile.stability(LOSSES[loss], **PRICES)
+    assert not again.interrupted
+    assert again == whole
+
+
+def test_time_ends_a_proof_and_a_note_says_so() -> None:
+    hasty = profiled("zero_one", time_limit=1e-6).stability(0.8, **PRICES)
+    whole = profiled("zero_one", gap=0.0).stability(0.8, **PRICES)
+    assert hasty.lower <= whole.lower == pytest.approx(whole.upper)
+    assert hasty.upper > whole.upper
+    assert not hasty.exact
+    assert not hasty.interrupted
+    ended = [note for note in hasty.notes if "time_limit=1e-06 s ended the proof at a gap of" in note]
+    assert len(ended) == 1
+    assert "time_limit" not in str(whole)
+
+
+@pytest.mark.parametrize("gap", [0.5, 0.1, 1e-3])
+def test_a_proof_goes_as_far_as_was_asked(gap: float) -> None:
+    for loss, risk in LOSSES.items():
+        result = profiled(loss, gap=gap).stability(risk, **PRICES)
+        assert result.gap <= gap
+        assert not any("proof" in note for note in result.notes)
+
+
+def test_what_single_precision_leaves_open_is_said() -> None:
+    result = profiled("logistic", "XGBoost", gap=0.0).stability(1.4, **PRICES)
+    assert 0.0 < result.gap < 1e-4
+    assert any("no work is left that is likely to narrow it" in note for note in result.notes)
+
+
+def on_thresholds() -> tuple[Any, pd.DataFrame, Any]:
+    """A model of XGBoost, which cuts at numbers that it has seen, and the rows that it has seen them in."""
+    data = people(120, 0, seen=True)
+    rows = data[["x", "z", "age"]].assign(age=data["age"].astype(int), idle=np.arange(len(data)) % 3)
+    labels = (amounts(data, 0) > 0.0).astype(int)
+    model = LIBRARIES["XGBoost"].made("two", 3, 3).fit(rows.drop(columns="idle").assign(idle=0), labels)
+    return model, rows, labels
+
+
+def test_rows_that_err_at_no_cost_are_counted_first_of_all() -> None:
+    model, rows, labels = on_thresholds()
+    right = model.predict(rows) == labels
+    erring = np.zeros(len(rows), dtype=bool)
+    for nudges in itertools.product((-1e-7, 0.0, 1e-7), repeat=3):
+        nudged = rows.astype(float).assign(
+            **{name: rows[name] + by for name, by in zip(("x", "z", "age"), nudges, strict=True)}
+        )
+        erring |= right & (model.predict(nudged) != labels)
+    assert erring.sum() > 1
+    result = tp.stability(model, rows, labels, 0.5, **PRICES)
+    assert result.caution.startswith(f"{erring.sum()} of {len(rows)} rows err at no cost, on thresholds of the trees")
+    assert "tp.Space.infer(X)" in result.caution
+    assert " ".join(str(result).split()).partition("first of all ")[2].startswith(result.caution)
+    assert str(result).splitlines()[1].split()[:3] == ["first", "of", "all"]
+    kept = tp.stability(model, rows, labels, 0.5, space=tp.Space.infer(rows, frozen=["x", "z"]), **PRICES)
+    assert kept.caution == ""
+    assert kept.value > result.value
+
+
+def test_columns_that_no_tree_looks_at_are_named() -> None:
+    model, rows, labels = on_thresholds()
+    result = tp.stability(model, rows, labels, 0.5, **PRICES)
+    assert "no tree looks at 'idle': to move there changes nothing" in result.notes
+    alone = tp.stability(model, rows, labels, 0.5, space=tp.Space(movable=["idle"]), **PRICES)
+    still = tp.stability(model, rows, labels, 0.5, theta1=math.inf, theta2=PRICES["theta2"])
+    assert alone.exact
+    assert alone.moved_share == 0.0
+    assert alone.value == pytest.approx(still.value)
+
+
+def test_many_columns_that_no_tree_looks_at_are_counted() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 9))
+    rows[:, :7] = 0.0
+    labels = rows[:, 7] + rows[:, 8] > 0.0
+    model = LIBRARIES["forest"].made("two", 3, 2).fit(rows, labels)
+    moved = rows + rng.normal(size=rows.shape)
+    result = tp.stability(model, moved, labels, 0.6, scale="raw", **PRICES)
+    assert "no tree looks at 'x0', 'x1', 'x2', 'x3', 'x4' and 2 more: to move there changes nothing" in result.notes
