@@ -106,7 +106,7 @@ class LevelledEnclosure(Enclosure):
 
     def effort(self) -> FloatArray:
         """By the level that each sample has reached."""
-        return LEVEL_COST**self._level
+        return np.asarray(LEVEL_COST**self._level, dtype=float)
 
     def tighten(self, rows: IntArray, seconds: float) -> None:
         """The first of them, as many as a round affords."""

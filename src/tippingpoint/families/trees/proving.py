@@ -21,8 +21,8 @@ from tippingpoint.families.trees.partition import Partition
 from tippingpoint.families.trees.search.pushing import Sides
 from tippingpoint.families.trees.search.searcher import Found, Searcher
 
-ERROR_PASSES = 4
-"""Of the first level but one in fourths; at the first a look without any is enough for most nearest errors."""
+ERROR_PASSES = 16
+"""Of the second level, where nearest errors are searched for; at the first a look without any is enough for most."""
 
 GAIN_PASSES = 64
 """Of the first level, where bounds are of gains at a price: most of the work is done before any, and these settle most rows."""
@@ -43,8 +43,8 @@ TOP_FACTOR = 1e3
 def passes(level: int, *, crossing: bool) -> int:
     """Of the kernels, at a level of work: each makes four times as many as the one before."""
     if crossing:
-        return ERROR_PASSES * 4**level if level else 0
-    return GAIN_PASSES * 4**level
+        return ERROR_PASSES << 2 * (level - 1) if level else 0
+    return GAIN_PASSES << 2 * level
 
 
 @dataclass(frozen=True)
