@@ -16,7 +16,6 @@ from tippingpoint.space import Space
 from tree_places import Feature, Number, OneHot, Steps, Switch
 from tree_spaces import Setting
 
-
 Said = dict[str, Any]
 """Arguments of a `Space`, by name; most of them by feature."""
 

@@ -158,7 +158,7 @@ class Places:
 
     def now(self, losses: FloatArray) -> FloatArray:
         """Of every row, its loss where it is, by those of all places."""
-        return losses[self.cost == 0.0]
+        return np.asarray(losses[self.cost == 0.0])
 
     def highest(self, losses: FloatArray) -> FloatArray:
         """Of every row, the highest loss of its places."""
