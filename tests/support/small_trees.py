@@ -63,7 +63,7 @@ def amounts(data: pd.DataFrame, seed: int) -> FloatArray:
     noise = 0.4 * np.random.default_rng(seed).normal(size=len(data))
     turned = np.where(data["shade"].isin(SHADES[1:3]), 1.0, -1.0)
     held = data[["x", "z", "age"]].fillna({"x": 1.0, "z": -1.0, "age": 0.0})
-    found = held["x"] + turned * (0.5 + held["z"]) + 0.4 * (held["age"] - 2.0) + noise
+    found = held["x"] + turned * (1.2 + 0.8 * held["z"]) + 0.6 * (held["age"] - 2.0) + noise
     return np.asarray(found, dtype=float)
 
 

@@ -250,10 +250,13 @@ def cut_edges(answers: Answers, seen: pd.DataFrame, names: Sequence[str], seed: 
 
 
 def _ladder(held: FloatArray) -> FloatArray:
-    """Numbers from below all that a column holds to above it, the space between evenly filled."""
+    """Numbers from below all that a column holds to above it, the space between evenly filled; and nothing.
+
+    LightGBM may cut on both sides of it, closer than any halving tells.
+    """
     low, high = np.nanmin(held), np.nanmax(held)
     beyond = 0.05 * (high - low) + 1.0
-    return np.linspace(low - beyond, high + beyond, GRID)
+    return np.union1d(np.linspace(low - beyond, high + beyond, GRID), [0.0])
 
 
 def _told(answers: Answers, contexts: pd.DataFrame, columns: Sequence[str], at: FloatArray) -> FloatArray:

@@ -85,15 +85,16 @@ def switches(library: Library) -> Setting:
 def fences(library: Library) -> Setting:
     """Frozen, bounded, directed and priced; rows beyond the bounds stay, or come back."""
     space = Space(
-        frozen=[*(["shade"] if library.native else HOT)],
-        lower={"x": -0.4},
-        upper={"x": 0.6, "z": 1.0},
-        direction={"z": "up", "age": "down"},
-        price=dict(zip(("x", "z", "age"), (0.5, 2.0, 0.3), strict=True)),
+        frozen=["age"],
+        lower={"x": -0.9},
+        upper={"x": 1.1, "z": 1.5},
+        direction={"z": "up"},
+        price={"x": 0.5, "z": 2.0, "shade": 1.5},
         outliers="keep",
+        **_group(library),
     )
-    x, z = Number("x", 0.5, low=-0.4, high=0.6), Number("z", 2.0, high=1.0, direction=1)
-    return Setting(space, (x, z, Number("age", 0.3, direction=-1)))
+    x, z = Number("x", 0.5, low=-0.9, high=1.1), Number("z", 2.0, high=1.5, direction=1)
+    return Setting(space, (x, z, shades(library, price=1.5)))
 
 
 def going_missing(library: Library) -> Setting:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from problems import primal_by_cvxpy
-from small_trees import LIBRARIES, LOSSES, Library, small
+from small_trees import LIBRARIES, LOSSES, NUMBERS, SHADES, Library, people, small
 from tippingpoint.core.divergences import divergence_named
 from tree_places import all_places
 from tree_spaces import KINDS, everything
@@ -39,6 +40,19 @@ def test_both_bounds_are_the_truth_for_every_kind_of_feature(library: str, task:
     if kind == "going missing" and not LIBRARIES[library].gaps:
         pytest.skip("it takes nothing that is missing")
     check(small(library, task), loss, KINDS[kind](LIBRARIES[library]), QUESTIONS[:2])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("task", LOSSES)
+def test_every_model_asks_about_every_feature(library: str, task: str) -> None:
+    """Otherwise nothing above is said of it."""
+    model = small(library, task)
+    assert all(model.edges[name].shape[1] > 0 for name in NUMBERS)
+    rows, answers = people(100, 2, seen=False), []
+    for name in SHADES:
+        shaded = rows.assign(shade=pd.Categorical([name] * len(rows), categories=list(SHADES)))
+        answers.append(model.library.sums(task, model.model, model.library.taken(shaded)))
+    assert any((each != answers[0]).any() for each in answers[1:])
 
 
 @pytest.mark.parametrize("question", range(len(QUESTIONS)))
