@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.crossing import NearestErrors, largest_gains
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.problem import Problem
@@ -212,6 +212,7 @@ class GainEnclosure(LevelledEnclosure):
         self._dearest = dearest
         self._bounds: dict[float, FloatArray] = {}
         self._levels: dict[float, IntArray] = {}
+        self._settled: dict[float, BoolArray] = {}
         self._searches = 0
 
     def learn(self, rows: IntArray, price: float, bound: FloatArray) -> None:
@@ -221,6 +222,10 @@ class GainEnclosure(LevelledEnclosure):
         """
         self._bounds[price][rows] = np.minimum(self._bounds[price][rows], bound)
         self._highest[rows] = np.minimum(self._highest[rows], (bound + self._dearest) / price)
+
+    def settle(self, rows: IntArray, price: float) -> None:
+        """No more work at a rung tightens the bounds of these samples, such as where rounding is all that keeps them apart."""
+        self._settled[price][rows] = True
 
     def gains(self, price: float) -> FloatArray:
         """Bounds on what samples can gain at a price: gains are convex in it, nothing at 0, and no steeper than lifts."""
@@ -279,13 +284,14 @@ class GainEnclosure(LevelledEnclosure):
         if price not in self._bounds:
             self._bounds[price] = self.gains(price)
             self._levels[price] = np.zeros(len(self._losses), dtype=np.intp)
+            self._settled[price] = np.zeros(len(self._losses), dtype=bool)
         self._price, self._level = price, self._levels[price]
 
     def _gaps_here(self, problem: Problem) -> FloatArray:
         bound, response = self._bounds[self._price], self.respond(self._price)
         weights = problem.bounded(self._price * problem.theta1, bound).weights
         gain = self._price * response.lift - response.cost
-        unproved = bound > gain + ROUND_OFF * np.abs(gain)
+        unproved = (bound > gain + ROUND_OFF * np.abs(gain)) & ~self._settled[self._price]
         return self._workable(np.where(unproved, problem.theta1 * problem.base * weights * (bound - gain), 0.0))
 
 

@@ -146,8 +146,10 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch) 
             if proof.gap <= limits.gap or proof.exact:
                 return proof
             allowed = SPARED * limits.gap * (upper if math.isfinite(upper) else 0.0)
-            gaps = enclosure.gaps(question, solution, allowed)
-            rows = _most_rewarding(gaps, enclosure.effort(), allowed)
+            gaps, effort = enclosure.gaps(question, solution, allowed), enclosure.effort()
+            rows = _most_rewarding(gaps, effort, allowed)
+            if not len(rows):  # what was to be spared is all that is left to do
+                rows = _most_rewarding(gaps, effort, 0.0)
             left = end - time.monotonic()
             if not len(rows) or left <= 0.0:
                 return replace(proof, ending="time" if len(rows) else "work")

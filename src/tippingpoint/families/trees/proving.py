@@ -213,6 +213,7 @@ class TreeGains(GainEnclosure):
             lift = task.judge.losses(who, task.searcher.scores(cells)) - task.losses[who]
             self.atoms.add(who, lift, task.cost(who, cells), task.places(who, cells))
         self.learn(rows, price, found.bound)
+        self.settle(rows[found.bound <= found.profit], price)
         if found.interrupted:
             raise KeyboardInterrupt
 
