@@ -5,7 +5,7 @@ DEV := .venv-dev
 LOWEST := .venv-lowest
 KERNELS := .venv-kernels
 NATIVE := CMakeLists.txt $(wildcard src/tippingpoint/families/trees/native/*)
-CORE_TESTS := api cli core data families/blackbox families/linear families/table losses preprocessing push query results space
+CORE_TESTS := api cli core data families/blackbox families/linear families/table families/trees losses preprocessing push query results space
 EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
 PIP := -m pip install --quiet --disable-pip-version-check
 

@@ -43,11 +43,14 @@ class HiddenErrors(ErrorEnclosure):
 
 
 class HiddenPlaces(GainEnclosure):
-    """Places of known lifts and costs; work finds the best at a price, and leaves less of a gap at every level."""
+    """Places of known lifts and costs; work finds the best at a price, and leaves less of a gap at every level.
 
-    def __init__(self, lifts: FloatArray, costs: FloatArray, horizon: float = 1e-3) -> None:
-        n = len(lifts)
-        super().__init__(np.zeros(n), lifts.max(axis=1), horizon, 1e3 * float(costs.max()) / float(lifts.min()))
+    `loose` is how many times too high the lifts are taken for at first.
+    """
+
+    def __init__(self, lifts: FloatArray, costs: FloatArray, horizon: float = 1e-3, loose: float = 1.0) -> None:
+        n, dearest = len(lifts), float(costs.max())
+        super().__init__(np.zeros(n), loose * lifts.max(axis=1), horizon, 1e3 * dearest / float(lifts.min()), dearest)
         self.lifts = lifts
         self.costs = costs
         self.atoms = Atoms(np.zeros((n, 1)))
@@ -140,6 +143,25 @@ def test_a_gap_of_zero_proves_all_that_is_needed() -> None:
     enclosure = HiddenErrors(losses, costs)
     proof, _ = watched(question(enclosure, 0.5), enclosure, Limits(0.0, math.inf))
     assert proof.exact
+
+
+@pytest.mark.parametrize("theta2", [0.25, math.inf])
+@pytest.mark.parametrize("wanted", [0.1, 0.5, 1.5])
+def test_a_gap_of_zero_proves_gains_at_the_very_price(wanted: float, theta2: float) -> None:
+    """Where nothing is reweighted the dual has a kink, and no price beside it will do."""
+    lifts, costs = places(SOME)
+    enclosure = HiddenPlaces(lifts, costs)
+    proof, _ = watched(question(enclosure, wanted, theta2=theta2), enclosure, Limits(0.0, math.inf))
+    assert proof.exact
+
+
+def test_what_is_a_little_out_of_reach_is_proved_to_be() -> None:
+    lifts, costs = places(SOME)
+    reach = float(lifts.max(axis=1).mean())
+    for risk, unreachable in ((0.999 * reach, False), (1.01 * reach, True)):
+        enclosure = HiddenPlaces(lifts, costs, loose=3.0)
+        proof, _ = watched(question(enclosure, risk, theta2=math.inf), enclosure, Limits(0.0, math.inf))
+        assert math.isinf(proof.upper) == math.isinf(proof.lower) == unreachable
 
 
 def test_what_is_out_of_reach_is_proved_to_be() -> None:

@@ -16,12 +16,14 @@ from tippingpoint.space import Space
 from tree_places import Feature, Number, OneHot, Steps, Switch
 from tree_spaces import Setting
 
+Said = dict[str, Any]
+"""Arguments of a `Space`, by name; most of them by feature."""
+
 
 @dataclass(frozen=True)
 class Drawn:
     """A model, what it is judged by, a space, weights of the rows, and questions: parts of what moving can add, and prices."""
 
-    library: str
     small: Small
     loss: str
     setting: Setting
@@ -43,7 +45,7 @@ def drawn(seed: int) -> Drawn:
     model = grown(kind, task, training, data, trees=int(rng.integers(1, 5)), depth=int(rng.integers(1, 4)))
     base = rng.exponential(size=rows)
     questions = tuple(_question(rng) for _ in range(3))
-    return Drawn(library, model, str(rng.choice(served)), _setting(rng, kind), base / base.sum(), questions)
+    return Drawn(model, str(rng.choice(served)), _setting(rng, kind), base / base.sum(), questions)
 
 
 def _gapped(rng: np.random.Generator, data: pd.DataFrame) -> pd.DataFrame:
@@ -66,7 +68,7 @@ def _question(rng: np.random.Generator) -> Mapping[str, Any]:
 def _setting(rng: np.random.Generator, kind: Library) -> Setting:
     """Every feature drawn by itself; one moves at least."""
     while True:
-        said: dict[str, dict[str, Any]] = {}
+        said: Said = {}
         features = [
             *(_number(rng, kind, name, said) for name in ("x", "z")),
             _age(rng, kind, said),
@@ -79,28 +81,28 @@ def _setting(rng: np.random.Generator, kind: Library) -> Setting:
             return Setting(Space(frozen=frozen, outliers="keep", **said), moving)
 
 
-def _say(said: dict[str, dict[str, Any]], argument: str, name: str, value: Any) -> Any:
+def _say(said: Said, argument: str, name: str, value: Any) -> Any:
     said.setdefault(argument, {})[name] = value
     return value
 
 
-def _vanishing(rng: np.random.Generator, kind: Library, name: str, said: dict[str, dict[str, Any]]) -> float:
+def _vanishing(rng: np.random.Generator, kind: Library, name: str, said: Said) -> float:
     may = kind.gaps and rng.random() < 0.3
     return float(_say(said, "missing", name, rng.uniform(0.1, 1.5))) if may else math.inf
 
 
-def _price(rng: np.random.Generator, name: str, said: dict[str, dict[str, Any]]) -> float:
+def _price(rng: np.random.Generator, name: str, said: Said) -> float:
     return float(_say(said, "price", name, rng.uniform(0.2, 3.0)))
 
 
-def _direction(rng: np.random.Generator, name: str, said: dict[str, dict[str, Any]]) -> int:
+def _direction(rng: np.random.Generator, name: str, said: Said) -> int:
     way = int(rng.choice([0, 0, 1, -1]))
     if way:
         _say(said, "direction", name, "up" if way > 0 else "down")
     return way
 
 
-def _number(rng: np.random.Generator, kind: Library, name: str, said: dict[str, dict[str, Any]]) -> Feature | None:
+def _number(rng: np.random.Generator, kind: Library, name: str, said: Said) -> Feature | None:
     if rng.random() < 0.15:
         return None
     low, high, step = -math.inf, math.inf, 0.0
@@ -115,7 +117,7 @@ def _number(rng: np.random.Generator, kind: Library, name: str, said: dict[str, 
     )
 
 
-def _age(rng: np.random.Generator, kind: Library, said: dict[str, dict[str, Any]]) -> Feature | None:
+def _age(rng: np.random.Generator, kind: Library, said: Said) -> Feature | None:
     chosen = rng.choice(["numeric", "integer", "ordinal", "frozen"])
     if chosen == "frozen":
         return None
@@ -131,7 +133,7 @@ def _age(rng: np.random.Generator, kind: Library, said: dict[str, dict[str, Any]
     return Steps("age", AGES, price, direction, vanishing)
 
 
-def _shade(rng: np.random.Generator, kind: Library, said: dict[str, dict[str, Any]]) -> Feature | None:
+def _shade(rng: np.random.Generator, kind: Library, said: Said) -> Feature | None:
     if rng.random() < 0.3:
         return None
     names = SHADES if kind.native else HOT

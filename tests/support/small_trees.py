@@ -63,7 +63,7 @@ def amounts(data: pd.DataFrame, seed: int) -> FloatArray:
     noise = 0.4 * np.random.default_rng(seed).normal(size=len(data))
     turned = np.where(data["shade"].isin(SHADES[1:3]), 1.0, -1.0)
     held = data[["x", "z", "age"]].fillna({"x": 1.0, "z": -1.0, "age": 0.0})
-    found = held["x"] + turned * (0.5 + held["z"]) + 0.4 * (held["age"] - 2.0) + noise
+    found = held["x"] + turned * (1.2 + 0.8 * held["z"]) + 0.6 * (held["age"] - 2.0) + noise
     return np.asarray(found, dtype=float)
 
 
@@ -89,6 +89,8 @@ class Library:
         Whether that is probabilities.
     numbered
         Whether classes have to be numbers from 0 on.
+    single
+        Whether it adds in single precision.
     """
 
     module: str
@@ -102,6 +104,7 @@ class Library:
     told: Mapping[str, Any] = field(default_factory=dict)
     tells: bool = False
     numbered: bool = False
+    single: bool = False
 
     def made(self, task: str, trees: int, depth: int) -> Any:
         """An estimator, not fitted yet; a test of a library that is not installed is skipped."""
@@ -140,6 +143,7 @@ LIBRARIES: dict[str, Library] = {
         native=True,
         told={"output_margin": True},
         numbered=True,
+        single=True,
     ),
     "LightGBM": Library(
         "lightgbm",

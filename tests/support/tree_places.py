@@ -18,6 +18,7 @@ from problems import answer
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.divergences import divergence_named
+from tippingpoint.core.dual import Status
 from tippingpoint.core.envelope import envelope
 
 Answers = Callable[[pd.DataFrame], FloatArray]
@@ -128,6 +129,7 @@ class OneHot:
     columns: Sequence[str]
     price: float = 1.0
     table: Mapping[str, Mapping[str, float]] | None = None
+    name: str = "shade"
 
     def targets(self, row: Row, edges: Edges) -> list[Row]:
         return [{column: float(column == other) for column in self.columns} for other in self.columns]
@@ -156,11 +158,11 @@ class Places:
 
     def now(self, losses: FloatArray) -> FloatArray:
         """Of every row, its loss where it is, by those of all places."""
-        return losses[self.cost == 0.0]
+        return np.asarray(losses[self.cost == 0.0])
 
     def highest(self, losses: FloatArray) -> FloatArray:
         """Of every row, the highest loss of its places."""
-        return np.maximum.reduceat(losses, np.searchsorted(self.rows, np.arange(self.rows[-1] + 1)))
+        return np.array([losses[self.rows == i].max() for i in range(int(self.rows[-1]) + 1)])
 
     def stability(
         self,
@@ -174,7 +176,8 @@ class Places:
         """The least cost of a perturbation over these places that lifts the risk to a threshold."""
         kept = envelope(self.rows, losses, self.cost)
         oracle = AtomsOracle(self.rows[kept], losses[kept], self.cost[kept], {})
-        return answer(oracle, risk, theta1, theta2, divergence_named(divergence), base).value
+        found = answer(oracle, risk, theta1, theta2, divergence_named(divergence), base)
+        return math.inf if found.solution.status is Status.UNREACHABLE else found.value
 
 
 def all_places(data: pd.DataFrame, features: Sequence[Feature], edges: Edges) -> Places:
@@ -182,7 +185,7 @@ def all_places(data: pd.DataFrame, features: Sequence[Feature], edges: Edges) ->
     rows: list[IntArray] = []
     costs: list[FloatArray] = []
     held: dict[str, list[Any]] = {name: [] for feature in features for name in feature.columns}
-    for i, row in enumerate(data.to_dict("records")):
+    for i, row in enumerate(records(data)):
         options = [_options(feature, row, edges) for feature in features]
         chosen = np.indices([len(each) for each in options]).reshape(len(options), -1)
         rows.append(np.full(chosen.shape[1], i))
@@ -209,10 +212,16 @@ def paid(features: Sequence[Feature], data: pd.DataFrame, rows: IntArray, places
     moving = {name for feature in features for name in feature.columns}
     still = [name for name in data.columns if name not in moving]
     found = []
-    for before, after in zip(data.iloc[rows].to_dict("records"), places.to_dict("records"), strict=True):
+    for before, after in zip(records(data.iloc[rows]), records(places), strict=True):
         same = all(before[name] == after[name] or (pd.isna(before[name]) and pd.isna(after[name])) for name in still)
-        found.append(sum(each.cost(before, after) for each in features) if same else math.inf)
+        cost = [each.cost(before, after) for each in features]
+        found.append(sum(cost) if same else math.inf)
     return np.array(found)
+
+
+def records(data: pd.DataFrame) -> list[Row]:
+    """Row by row."""
+    return [{str(name): value for name, value in row.items()} for row in data.to_dict("records")]
 
 
 def cut_edges(answers: Answers, seen: pd.DataFrame, names: Sequence[str], seed: int = 0) -> dict[str, FloatArray]:
@@ -241,10 +250,13 @@ def cut_edges(answers: Answers, seen: pd.DataFrame, names: Sequence[str], seed: 
 
 
 def _ladder(held: FloatArray) -> FloatArray:
-    """Numbers from below all that a column holds to above it, the space between evenly filled."""
+    """Numbers from below all that a column holds to above it, the space between evenly filled; and nothing.
+
+    LightGBM may cut on both sides of it, closer than any halving tells.
+    """
     low, high = np.nanmin(held), np.nanmax(held)
     beyond = 0.05 * (high - low) + 1.0
-    return np.linspace(low - beyond, high + beyond, GRID)
+    return np.union1d(np.linspace(low - beyond, high + beyond, GRID), [0.0])
 
 
 def _told(answers: Answers, contexts: pd.DataFrame, columns: Sequence[str], at: FloatArray) -> FloatArray:

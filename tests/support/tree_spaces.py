@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ def everything(library: Library) -> Setting:
         missing=vanishing,
         **_group(library),
     )
-    numbers = Number("x", 2.0, low=-2.5, high=2.5), Number("z", **_gone(vanishing, "z"))
+    numbers = Number("x", 2.0, low=-2.5, high=2.5), Number("z", vanishing=vanishing.get("z", math.inf))
     return Setting(space, (*numbers, Steps("age", AGES, 0.7, direction=1), shades(library, price=0.5)))
 
 
@@ -57,7 +58,8 @@ def fine_steps(library: Library) -> Setting:
 def levels(library: Library) -> Setting:
     """Of numbers, and of categories where there are any."""
     order = [SHADES[k] for k in (2, 0, 3, 1)]
-    kind, listed, moving = {"age": "ordinal"}, {"age": list(AGES)}, ["x", "age"]
+    listed: dict[str, list[Any]] = {"age": list(AGES)}
+    kind, moving = {"age": "ordinal"}, ["x", "age"]
     features: list[Feature] = [Number("x"), Steps("age", AGES, 0.2)]
     if library.native:
         kind, listed, moving = {**kind, "shade": "ordinal"}, {**listed, "shade": order}, [*moving, "shade"]
@@ -83,36 +85,33 @@ def switches(library: Library) -> Setting:
 def fences(library: Library) -> Setting:
     """Frozen, bounded, directed and priced; rows beyond the bounds stay, or come back."""
     space = Space(
-        frozen=[*(["shade"] if library.native else HOT)],
-        lower={"x": -0.4},
-        upper={"x": 0.6, "z": 1.0},
-        direction={"z": "up", "age": "down"},
-        price=dict(zip(("x", "z", "age"), (0.5, 2.0, 0.3), strict=True)),
+        frozen=["age"],
+        lower={"x": -0.9},
+        upper={"x": 1.1, "z": 1.5},
+        direction={"z": "up"},
+        price={"x": 0.5, "z": 2.0, "shade": 1.5},
         outliers="keep",
+        **_group(library),
     )
-    x, z = Number("x", 0.5, low=-0.4, high=0.6), Number("z", 2.0, high=1.0, direction=1)
-    return Setting(space, (x, z, Number("age", 0.3, direction=-1)))
+    x, z = Number("x", 0.5, low=-0.9, high=1.1), Number("z", 2.0, high=1.5, direction=1)
+    return Setting(space, (x, z, shades(library, price=1.5)))
 
 
 def going_missing(library: Library) -> Setting:
     """Numbers, whole numbers and categories."""
     costs = {"x": 0.4, "age": 0.9, **({"shade": 0.6} if library.native else {})}
     space = Space(kind={"age": "integer"}, lower={"age": 0}, upper={"age": 4}, missing=costs, frozen=["z"], **_group(library))
-    age = Steps("age", AGES, **_gone(costs, "age"))
-    return Setting(space, (Number("x", **_gone(costs, "x")), age, shades(library, **_gone(costs, "shade"))))
+    age = Steps("age", AGES, vanishing=costs["age"])
+    return Setting(space, (Number("x", vanishing=costs["x"]), age, shades(library, vanishing=costs.get("shade", math.inf))))
 
 
-def shades(library: Library, price: float = 1.0, **settings: Any) -> Feature:
+def shades(library: Library, price: float = 1.0, vanishing: float = math.inf) -> Feature:
     """Categories as they are, or one-hot."""
-    return Switch("shade", SHADES, price, **settings) if library.native else OneHot(HOT, price)
+    return Switch("shade", SHADES, price, vanishing=vanishing) if library.native else OneHot(HOT, price)
 
 
 def _group(library: Library) -> dict[str, Any]:
     return {} if library.native else {"one_hot": {"shade": HOT}}
-
-
-def _gone(costs: dict[str, float], name: str) -> dict[str, float]:
-    return {"vanishing": costs[name]} if name in costs else {}
 
 
 KINDS: dict[str, Callable[[Library], Setting]] = {

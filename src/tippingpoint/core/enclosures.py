@@ -202,19 +202,26 @@ class GainEnclosure(LevelledEnclosure):
         As of any.
     highest
         Bounds on the lift of any place.
+    dearest
+        What no place costs more than.
     """
 
-    def __init__(self, losses: FloatArray, highest: FloatArray, horizon: float, top: float) -> None:
+    def __init__(self, losses: FloatArray, highest: FloatArray, horizon: float, top: float, dearest: float = math.inf) -> None:
         super().__init__(losses, horizon, top)
-        self._highest = highest
+        self._highest = highest.copy()
+        self._dearest = dearest
         self._bounds: dict[float, FloatArray] = {}
         self._levels: dict[float, IntArray] = {}
         self._settled: dict[float, BoolArray] = {}
         self._searches = 0
 
     def learn(self, rows: IntArray, price: float, bound: FloatArray) -> None:
-        """What these samples gain at most at a rung; where it was less before, that is kept."""
+        """What these samples gain at most at a price; where it was less before, that is kept.
+
+        A lift that is worth no more than that, and what it costs at most, is no higher either.
+        """
         self._bounds[price][rows] = np.minimum(self._bounds[price][rows], bound)
+        self._highest[rows] = np.minimum(self._highest[rows], (bound + self._dearest) / price)
 
     def settle(self, rows: IntArray, price: float) -> None:
         """No more work at a rung tightens the bounds of these samples, such as where rounding is all that keeps them apart."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.data.frames import Features
+from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.affine import NotAffineError, fold
 from tippingpoint.query.axes import Beside
 
@@ -68,14 +69,29 @@ def _through(steps: Sequence[Any], model: Any, splits: Splits, features: Feature
 
 
 def _splits(model: Any) -> Splits | None:
-    """None where the model is not known to be trees."""
+    """None where the model is not known to be trees, and nothing but trees."""
+    if not _of_sklearn(model) or not _begins_alike(model):
+        return None
     if hasattr(model, "_predictors") and hasattr(model, "_bin_mapper"):
         predictors = [tree for stage in model._predictors for tree in stage]  # noqa: SLF001  # scikit-learn shows no other way
         return list(_of_histograms(predictors, _order(model)))
     trees = np.ravel(model.estimators_).tolist() if hasattr(model, "estimators_") else [model]
     if not all(hasattr(tree, "tree_") for tree in trees):
         return None
-    return [part for tree in trees for part in _of_tree(tree.tree_)]
+    columns = getattr(model, "estimators_features_", None)  # of bagging: those that each tree is shown
+    shown = [np.arange(model.n_features_in_)] * len(trees) if columns is None else columns
+    return [(int(own[j]), edges) for tree, own in zip(trees, shown, strict=True) for j, edges in _of_tree(tree.tree_)]
+
+
+def _of_sklearn(model: Any) -> bool:
+    """Whether its class is scikit-learn's own: one that is derived from it may predict anything."""
+    return type(model).__module__.partition(".")[0] == "sklearn"
+
+
+def _begins_alike(model: Any) -> bool:
+    """Whether boosting begins with the same number for every row, and not with the predictions of another model."""
+    start = getattr(model, "init_", None)
+    return start is None or isinstance(start, str) or is_of(start, "sklearn.dummy", "DummyClassifier", "DummyRegressor")
 
 
 def _order(model: Any) -> IntArray:

@@ -190,8 +190,9 @@ class TreeGains(GainEnclosure):
     def __init__(self, task: TreeTask) -> None:
         lift = np.maximum(task.highest - task.losses, 0.0)
         usual = float(np.median(lift[lift > 0.0])) if (lift > 0.0).any() else 1.0
-        top = TOP_FACTOR * _wider(task.farthest) / usual
-        super().__init__(task.losses, lift, NEAR * task.nearest / usual or top, top or 1.0)
+        dearest = _wider(task.farthest)
+        top = TOP_FACTOR * dearest / usual
+        super().__init__(task.losses, lift, NEAR * task.nearest / usual or top, top or 1.0, dearest)
         self.task = task
         self.atoms = Atoms(task.x)
 

@@ -15,6 +15,9 @@ from tippingpoint.families.trees.columns.codes import Codes
 from tippingpoint.families.trees.reading import TreeReading, Unread
 from tippingpoint.preprocessing.categories import as_written
 
+OF_ITS_OWN = "CatBoost"
+"""The library that takes categories which the reading does not know: no tree that is read asks about them."""
+
 
 class RawColumns:
     """What a model sees of raw columns.
@@ -35,8 +38,9 @@ class RawColumns:
         self._columns = features.columns
         self._codes = {m: Codes(known, reading.library) for m, known in reading.categories.items()}
         self._tables: dict[int, FloatArray] = {}
+        unasked = set(range(len(source))) - set(reading.forest.columns.tolist()) if reading.library == OF_ITS_OWN else ()
         for m, j in enumerate(source.tolist()):
-            if features.columns[j].holds == "category":
+            if features.columns[j].holds == "category" and m not in unasked:
                 self._tables[m] = self._table(j, self._codes.get(m))
         self.numbers = np.array([m not in self._tables and m not in self._codes for m in range(len(source))])
 
