@@ -204,6 +204,46 @@ def test_a_proof_ends_where_no_work_helps() -> None:
     assert max(level for _, _, level in enclosure.worked) == MAX_LEVEL
 
 
+def test_a_sample_that_is_hard_waits_for_those_that_are_easy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them keeps the bounds apart by less than is asked for, and is not worked on for ever."""
+    losses, costs = errors(SOME)
+    enclosure, work = HiddenErrors(losses, costs, levels=4), HiddenErrors.work
+    hard = int(np.flatnonzero(losses == 0.0)[costs[losses == 0.0].argmin()])
+
+    def slow(self: HiddenErrors, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        before = self.least[hard]
+        work(self, rows, price, level, seconds)
+        self.least[hard] = min(max(before, 0.6 * costs[hard]), self.least[hard])
+
+    monkeypatch.setattr(HiddenErrors, "work", slow)
+    alone = HiddenErrors(losses, costs)
+    alone.learn(np.arange(SOME), costs, np.where(np.arange(SOME) == hard, 0.6 * costs, costs))
+    apart = prove(question(alone, 0.5), alone, Limits(1.0, math.inf), lambda *_: None).gap
+    proof, _ = watched(question(enclosure, 0.5), enclosure, Limits(1.2 * apart, math.inf))
+    assert proof.ending == "gap"
+    levels = [level for rows, _, level in enclosure.worked if hard in rows]
+    assert max(levels) < MAX_LEVEL
+
+
+def test_samples_that_are_settled_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though their bounds stay apart, such as by rounding: then the proof ends, and soon."""
+    enclosure, work = HiddenPlaces(*places(SOME)), HiddenPlaces.work
+    worked = list[tuple[int, float]]()
+
+    def rounded(self: HiddenPlaces, rows: IntArray, price: float, level: int, seconds: float) -> None:
+        worked.extend((int(row), price) for row in rows)
+        work(self, rows, price, 4, seconds)
+        gains = price * self.lifts[rows] - self.costs[rows]
+        self._bounds[price][rows] = np.maximum(gains.max(axis=1), 0.0) + 1e-2 * price
+        self.settle(rows, price)
+
+    monkeypatch.setattr(HiddenPlaces, "work", rounded)
+    proof, _ = watched(question(enclosure, 0.5), enclosure)
+    assert proof.ending == "work"
+    assert proof.gap > LIMITS.gap
+    assert len(set(worked)) == len(worked)
+
+
 @pytest.mark.parametrize("after", [0, 1, 3])
 def test_an_interrupt_keeps_the_bounds(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     losses, costs = errors(MANY)

@@ -19,7 +19,7 @@ constexpr double kWindowSlack = 1e-12;   // relative: costs are added up in diff
 constexpr int kRootRounds = 3;           // at the root, each of ...
 constexpr int kRootPasses = 4;           // ... so many passes, and then a smaller problem if ...
 constexpr double kWorthShrinking = 0.1;  // ... at least this part of its cells or leaves has died
-constexpr int kNodePasses = 3;           // at every other box
+constexpr int kNodePasses = 1;           // at every other box
 constexpr int kWindows = 3;              // how often the window is narrowed by what local search finds, while that ...
 constexpr double kWorthNarrowing = 0.7;  // ... makes the budget at least this much smaller
 constexpr double kVeryCurved = 0.125;     // of a loss: at half its scores less than this part of its rise
@@ -412,21 +412,29 @@ class Search {
         bool operator<(const Box &other) const { return bound < other.bound; }
     };
 
-    // Best first: the box of the highest bound is what keeps the whole from being closed.
+    // Best first: the box of the highest bound is what keeps the whole from being closed. Parts of a box are bounded as soon as it
+    // is divided, while messages are still those of the whole.
     double branch(double bound) {
         std::priority_queue<Box> boxes;
         boxes.push(box(bound));
         while (!boxes.empty()) {
             if (closed(boxes.top().bound)) return best_->profit;
             if (passes >= allowed_ || out_of_time()) return boxes.top().bound;
-            const Box top = boxes.top();
+            const Box whole = boxes.top();
             boxes.pop();
-            enter(top);
-            const double tighter = std::min(top.bound, tighten(kNodePasses));
-            if (closed(tighter)) continue;
-            descend_from_messages();
-            if (closed(tighter)) continue;
-            split(tighter, boxes);
+            enter(whole);
+            choose_split();
+            if (split_column_ < 0) {
+                descend_from_messages();  // a single place
+                continue;
+            }
+            for (const Box &part : {divided(whole, 0), divided(whole, 1)}) {
+                enter(part);
+                const double tighter = std::min(whole.bound, tighten(kNodePasses));
+                if (closed(tighter)) continue;
+                descend_from_messages();
+                if (!closed(tighter)) boxes.push(box(tighter));
+            }
         }
         return best_->profit;
     }
@@ -445,22 +453,17 @@ class Search {
         messages_.refresh();
     }
 
-    // Two boxes for one: across the cut that the best leaves of the trees dispute most; else the widest column is halved.
-    void split(double bound, std::priority_queue<Box> &boxes) {
-        choose_split();
-        if (split_column_ < 0) return;  // a single place, which local search has seen
+    Box divided(const Box &whole, int side) const {
         const Column &column = local_.columns[split_column_];
-        const Box whole = box(bound);
-        for (int side = 0; side < 2; ++side) {
-            Box part = whole;
-            for (int k = 0; k < column.cells; ++k) {
-                const int cell = column.first + k;
-                if (in_part_[k] != side) part.alive[cell >> 6] &= ~(uint64_t{1} << (cell & 63));
-            }
-            boxes.push(std::move(part));
+        Box part = whole;
+        for (int k = 0; k < column.cells; ++k) {
+            const int cell = column.first + k;
+            if (in_part_[k] != side) part.alive[cell >> 6] &= ~(uint64_t{1} << (cell & 63));
         }
+        return part;
     }
 
+    // Across the cut that the best leaves of the trees dispute most; else the widest column is halved.
     void choose_split() {
         best_leaves_.clear();
         for (int t = 0; t < local_.tree_count(); ++t) best_leaves_.push_back(messages_.best_leaf(t));
