@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -52,8 +53,10 @@ def test_features_and_groups_are_exact(library: str, task: str, loss: str) -> No
     assert set(found.results) == set(truth)
     for name, result in found.results.items():
         assert result.upper == pytest.approx(truth[name], rel=CLOSE), name
-        assert result.lower == pytest.approx(truth[name], rel=(gap if name in GROUPS else 0.0) + CLOSE), name
+        assert result.lower <= truth[name] * (1.0 + 1e-9)
         assert result.exact or name in GROUPS
+        if name not in GROUPS or truth[name] < math.inf:  # of a group that is little short of a threshold not all is proved
+            assert result.lower == pytest.approx(truth[name], rel=(gap if name in GROUPS else 0.0) + CLOSE), name
     values = [result.value for result in found.results.values()]
     assert values == sorted(values)
     most = min(found.results, key=lambda name: (name in GROUPS, truth[name]))
