@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from compiled import WITHOUT
 from examples import EXAMPLES, Cell, cells, divergences, trial
 from laws import brute_force, envelope_theorem, moving_alone, points_fed_back, two_sided
 from tippingpoint.families.registry import FAMILIES
+from tippingpoint.families.trees.kernels import kernels
 
 CELLS = list(cells())
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_every_law_holds(cell: Cell) -> None:
+    if cell.family == "tree ensembles" and kernels() is None:
+        pytest.skip(f"{WITHOUT}, and tests/families/trees/test_without_kernels.py has the same in small")
     example = trial(cell)
     envelope_theorem(example)
     points_fed_back(example)

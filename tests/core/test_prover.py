@@ -291,3 +291,19 @@ def test_nothing_escapes_from_places_that_are_counted_off() -> None:
         with pytest.raises(UnsupportedError, match="no ceiling"):
             responses.escape(1.0)
     assert replace(Proof(0.0, 1.0, "gap"), ending="time").gap == 1.0
+
+
+def test_a_sample_that_is_settled_is_worked_on_no_more() -> None:
+    lifts, costs = places(SOME)
+    enclosure = HiddenPlaces(lifts, costs)
+    work = enclosure.work
+
+    def once(rows: IntArray, price: float, level: int, seconds: float) -> None:
+        assert level == 0
+        work(rows, price, level, seconds)
+        enclosure.settle(rows, price)
+
+    enclosure.work = once  # type: ignore[method-assign]
+    proof, _ = watched(question(enclosure, 0.5), enclosure)
+    assert proof.ending == "work"
+    assert 0.0 < proof.lower < proof.upper

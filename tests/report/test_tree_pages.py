@@ -12,12 +12,15 @@ from sklearn.model_selection import train_test_split
 
 import tippingpoint as tp
 from browser import Browser
+from compiled import needs_kernels
 from dials import browser, number, quiet, run, setting_of, tried
 from tippingpoint.api.profiles import Profile
 from tippingpoint.datasets import breast_cancer
 from tippingpoint.report.embedding import embed
 
 __all__ = ["browser", "quiet"]
+
+pytestmark = needs_kernels
 
 COLUMNS = ["mean radius", "mean texture", "worst area", "worst smoothness"]
 SETTINGS = [(1.0, 0.25, "kl"), (0.4, 0.4, "chi2"), (math.inf, 0.3, "kl"), (0.3, math.inf, "kl")]

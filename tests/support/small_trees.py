@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,10 @@ class Library:
         return np.asarray(found, dtype=float).reshape(len(frame), -1)
 
 
+EXTRA_GAPS = tuple(map(int, version("scikit-learn").split(".")[:2])) >= (1, 6)
+"""Whether extra trees take what is missing."""
+
+
 def _estimators(name: str) -> tuple[str, str]:
     return f"{name}Classifier", f"{name}Regressor"
 
@@ -163,7 +168,7 @@ LIBRARIES: dict[str, Library] = {
     ),
     "tree": Library("sklearn.tree", _estimators("DecisionTree"), ALIKE, trees=None, **TELLS),
     "forest": Library("sklearn.ensemble", _estimators("RandomForest"), ALIKE, **TELLS),
-    "extra trees": Library("sklearn.ensemble", _estimators("ExtraTrees"), ALIKE, **TELLS),
+    "extra trees": Library("sklearn.ensemble", _estimators("ExtraTrees"), ALIKE, gaps=EXTRA_GAPS, **TELLS),
     "gradient boosting": Library(
         "sklearn.ensemble", _estimators("GradientBoosting"), {"learning_rate": 0.5, **ALIKE}, gaps=False, **SCORES
     ),

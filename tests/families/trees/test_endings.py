@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
+from compiled import needs_kernels
 from small_trees import LIBRARIES, amounts, people, small
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.oracle import INTERRUPTED
-from tippingpoint.families.trees import kernels as seam
 from tippingpoint.families.trees.search.kernel_search import KernelSearcher
 from tippingpoint.families.trees.search.searcher import Found
 from tree_spaces import everything
@@ -25,8 +25,6 @@ from tree_spaces import everything
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 1.0}
 LOSSES = {"zero_one": 0.8, "logistic": 1.4}
 """Thresholds that it takes several rounds of work to prove."""
-
-needs_kernels = pytest.mark.skipif(seam.kernels() is None, reason="the kernels are not compiled here")
 
 
 def profiled(loss: str, library: str = "LightGBM", **options: Any) -> Profile:

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
+from compiled import needs_kernels
 from small_trees import LIBRARIES, NUMBERS, amounts, people, small
 from tippingpoint.api.profiles import Profile
-from tippingpoint.families.trees import kernels as seam
 from tippingpoint.families.trees.memory import Memory
 from tippingpoint.results.stability import StabilityResult
 from tree_spaces import everything
@@ -54,6 +54,7 @@ def bytes_of(result: StabilityResult) -> tuple[bytes, bytes]:
     return result.to_json().encode(), numbers.tobytes()
 
 
+@needs_kernels
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_order_of_questions_does_not_matter(loss: str) -> None:
     alone = [bytes_of(asked(profiled(loss), question)) for question in QUESTIONS]
@@ -82,7 +83,7 @@ def test_what_was_learnt_is_kept(loss: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert fresh
 
 
-@pytest.mark.skipif(seam.kernels() is None, reason="the kernels are not compiled here")
+@needs_kernels
 @pytest.mark.parametrize("library", ["LightGBM", "XGBoost"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_number_of_threads_does_not_matter(loss: str, library: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from compiled import needs_kernels
 from forests import STEP, CellProblem, all_places, permuted, random_problem, random_rows, random_trees, starting_profits
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees import kernels as seam
@@ -29,8 +30,6 @@ PLENTY = 10_000
 """Passes, as good as no limit for problems this small."""
 CLOSE = 3e-8
 """Relative: what HiGHS may leave open."""
-
-needs_kernels = pytest.mark.skipif(seam.kernels() is None, reason="the kernels are not compiled here")
 kernels, without = pytest.param(KernelSearcher, marks=needs_kernels), MilpSearcher
 both = pytest.mark.parametrize("kind", [kernels, without], ids=["kernels", "without"])
 

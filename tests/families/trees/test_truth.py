@@ -98,7 +98,7 @@ def test_the_largest_risk_is_proved_and_what_is_beyond(library: str, task: str, 
 
 
 def test_errors_that_are_nowhere_are_proved_to_be() -> None:
-    model, setting = small("forest", "two"), KINDS["fences"](LIBRARIES["forest"])
+    model, setting = small("forest", "two"), KINDS["whole numbers"](LIBRARIES["forest"])
     places = all_places(model.data, setting.features, model.edges)
     most = float(places.highest(model.losses("zero_one", places.rows, places.frame)).mean())
     assert most < 1.0

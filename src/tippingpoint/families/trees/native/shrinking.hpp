@@ -65,7 +65,7 @@ class Shrinking {
                 if (group_[k] < 0) continue;
                 const int g = first + group_[k];
                 out.unary[g] = in_->unary[k];
-                std::copy_n(&in_->rival_unary[k * out.rivals], out.rivals, &out.rival_unary[g * out.rivals]);
+                std::copy_n(in_->rival_unary.data() + k * out.rivals, out.rivals, out.rival_unary.data() + g * out.rivals);
                 if (in_->cost[k] < out.cost[g]) {
                     out.cost[g] = in_->cost[k];
                     out.model_cell[g] = in_->model_cell[k];
@@ -74,7 +74,7 @@ class Shrinking {
             if (groups == 1) {
                 out.spent += out.cost[first];
                 out.offset += out.unary[first];
-                add(&out.rival_unary[first * out.rivals], out.rival_offset.data());
+                add(out.rival_unary.data() + first * out.rivals, out.rival_offset.data());
                 out.rival_unary.resize(first * out.rivals);
                 settled.push_back({column.variable, out.model_cell[first]});
                 out.cost.resize(first);
