@@ -19,7 +19,9 @@ constexpr double kWindowSlack = 1e-12;   // relative: costs are added up in diff
 constexpr int kRootRounds = 3;           // at the root, each of ...
 constexpr int kRootPasses = 4;           // ... so many passes, and then a smaller problem if ...
 constexpr double kWorthShrinking = 0.1;  // ... at least this part of its cells or leaves has died
-constexpr int kNodePasses = 1;           // at every other box
+constexpr int kNodePasses = 1;           // at every other box: to divide it again is worth more than another
+constexpr int kDescents = 100;           // boxes from each of which local search begins; of those after them ...
+constexpr int kSeldom = 8;               // ... one in so many
 constexpr int kWindows = 3;              // how often the window is narrowed by what local search finds, while that ...
 constexpr double kWorthNarrowing = 0.7;  // ... makes the budget at least this much smaller
 constexpr double kVeryCurved = 0.125;     // of a loss: at half its scores less than this part of its rise
@@ -409,58 +411,54 @@ class Search {
     struct Box {
         double bound, mu;
         std::vector<uint64_t> alive;
+        int column;                  // across which it is to be divided ...
+        std::vector<uint8_t> second;  // ... into two, by the cells of the second part
         bool operator<(const Box &other) const { return bound < other.bound; }
     };
 
-    // Best first: the box of the highest bound is what keeps the whole from being closed. Parts of a box are bounded as soon as it
-    // is divided, while messages are still those of the whole.
+    // Best first: the box of the highest bound is what keeps the whole from being closed. Both parts of a box are bounded when it
+    // is divided, and it is decided how to divide them while messages are theirs.
     double branch(double bound) {
-        std::priority_queue<Box> boxes;
-        boxes.push(box(bound));
-        while (!boxes.empty()) {
-            if (closed(boxes.top().bound)) return best_->profit;
-            if (passes >= allowed_ || out_of_time()) return boxes.top().bound;
-            const Box whole = boxes.top();
-            boxes.pop();
-            enter(whole);
-            choose_split();
-            if (split_column_ < 0) {
-                descend_from_messages();  // a single place
-                continue;
-            }
-            for (const Box &part : {divided(whole, 0), divided(whole, 1)}) {
-                enter(part);
+        boxes_ = {};
+        put_aside(bound);
+        for (int count = 1; !boxes_.empty(); ++count) {
+            if (closed(boxes_.top().bound)) return best_->profit;
+            if (passes >= allowed_ || out_of_time()) return boxes_.top().bound;
+            const Box whole = boxes_.top();
+            boxes_.pop();
+            for (uint8_t part : {0, 1}) {
+                enter(whole, part);
                 const double tighter = std::min(whole.bound, tighten(kNodePasses));
                 if (closed(tighter)) continue;
-                descend_from_messages();
-                if (!closed(tighter)) boxes.push(box(tighter));
+                if (count <= kDescents || count % kSeldom == 0) descend_from_messages();
+                if (!closed(tighter)) put_aside(tighter);
             }
         }
         return best_->profit;
     }
 
-    Box box(double bound) const {
-        Box made{bound, messages_.mu, std::vector<uint64_t>((messages_.alive.size() + 63) >> 6, 0)};
+    // The present box, unless it is a single place.
+    void put_aside(double bound) {
+        choose_split();
+        if (split_column_ < 0) {
+            descend_from_messages();
+            return;
+        }
+        Box made{bound, messages_.mu, std::vector<uint64_t>((messages_.alive.size() + 63) >> 6, 0), split_column_, in_part_};
         for (std::size_t k = 0; k < messages_.alive.size(); ++k)
             if (messages_.alive[k]) made.alive[k >> 6] |= uint64_t{1} << (k & 63);
-        return made;
+        boxes_.push(std::move(made));
     }
 
-    void enter(const Box &from) {
-        for (std::size_t k = 0; k < messages_.alive.size(); ++k) messages_.alive[k] = from.alive[k >> 6] >> (k & 63) & 1u;
+    // One of the two parts of a box.
+    void enter(const Box &whole, uint8_t part) {
+        for (std::size_t k = 0; k < messages_.alive.size(); ++k) messages_.alive[k] = whole.alive[k >> 6] >> (k & 63) & 1u;
+        const Column &column = local_.columns[whole.column];
+        for (int k = 0; k < column.cells; ++k)
+            if (whole.second[k] != part) messages_.alive[column.first + k] = 0;
         std::fill(messages_.alive_leaf.begin(), messages_.alive_leaf.end(), 1);
-        messages_.mu = from.mu;
+        messages_.mu = whole.mu;
         messages_.refresh();
-    }
-
-    Box divided(const Box &whole, int side) const {
-        const Column &column = local_.columns[split_column_];
-        Box part = whole;
-        for (int k = 0; k < column.cells; ++k) {
-            const int cell = column.first + k;
-            if (in_part_[k] != side) part.alive[cell >> 6] &= ~(uint64_t{1} << (cell & 63));
-        }
-        return part;
     }
 
     // Across the cut that the best leaves of the trees dispute most; else the widest column is halved.
@@ -594,7 +592,9 @@ class Search {
     std::vector<Step> steps_;
     std::vector<double> reached_;
     std::vector<int32_t> cells_;
-    std::vector<int> start_, best_leaves_, ends_, starts_, in_part_;
+    std::vector<int> start_, best_leaves_, ends_, starts_;
+    std::vector<uint8_t> in_part_;
+    std::priority_queue<Box> boxes_;
 };
 
 }  // namespace tippingpoint
