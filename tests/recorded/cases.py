@@ -225,7 +225,7 @@ def _trees() -> None:
     few = partial(tumours, 4)
 
     def case(name: str, model: Callable[[], Any], task: Callable[[], Task], risk: float, **settings: Any) -> None:
-        add(f"trees: {name}", "queried", partial(stable, model, task, risk, **{**PAPER, **settings}))
+        add(f"trees: {name}", "queried", partial(stable, model, task, risk, **{"gap": 0, **PAPER, **settings}))
 
     def zeros() -> Task:
         return Task(few().X, (few().y == "malignant").astype(int))
@@ -246,11 +246,11 @@ def _trees() -> None:
     case("histogram with gaps", partial(box, "histogram with gaps"), gaps, 0.5, space=tp.Space(missing={"a": 0.4}))
 
     def ranked() -> Numbers:
-        return of_ranking(tp.feature_stability(box("forest"), *few(), 0.35, scale="std", **PAPER))
+        return of_ranking(tp.feature_stability(box("forest"), *few(), 0.35, scale="std", gap=0, **PAPER))
 
     def compared() -> Numbers:
         pair = {name: box(name) for name in ("forest", "tree")}
-        return of_comparison(tp.compare(pair, *few(), 0.35, scale="std", **PAPER))
+        return of_comparison(tp.compare(pair, *few(), 0.35, scale="std", gap=0, **PAPER))
 
     add("trees: features of a forest", "queried", ranked)
     add("trees: forest and tree compared", "queried", compared)
