@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -16,6 +17,10 @@ from hypothesis import settings
 # Before anything that uses OpenMP is imported: tests run side by side, and threads that wait for each other on busy cores are
 # many times slower than one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Where a shell that runs tests in the background has it ignored: tests press Ctrl-C themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["commands", "workshop"]  # fixtures that several folders use
 

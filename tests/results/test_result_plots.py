@@ -109,6 +109,7 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_result_is_drawn_on_the_axes_given_or_on_its_own(name: str) -> None:
+    plt.close("all")  # what other tests left
     _, given = plt.subplots()
     assert DRAWN[name](given) is given
     assert len(plt.get_fignums()) == 1
