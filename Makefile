@@ -9,7 +9,7 @@ CORE_TESTS := api cli core data families/blackbox families/linear families/table
 EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint kernels test-wheel test-lowest coverage trial bench clean
+.PHONY: demo test lint docs kernels test-wheel test-lowest coverage trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
@@ -26,6 +26,11 @@ lint: $(DEV)/installed
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
+
+# The site in docs/_build/html: warnings are errors, the tutorials are run, and every link and file of it is looked for.
+docs: $(DEV)/installed
+	$(DEV)/bin/sphinx-build -W --keep-going -j auto docs docs/_build/html
+	$(DEV)/bin/python docs/check_site.py docs/_build/html
 
 # Lines and branches of everything, by all tests.
 coverage: $(DEV)/installed
@@ -59,7 +64,7 @@ bench: $(DEV)/installed
 
 # Environments, and with them the compiled kernels wherever they can be compiled.
 $(CORE)/installed: WANTED := -c constraints.txt -e .
-$(DEV)/installed: WANTED := -c constraints.txt -e '.[dev,polars,parquet,plot,torch]'
+$(DEV)/installed: WANTED := -c constraints.txt -e '.[dev,docs,polars,parquet,plot,torch]'
 $(LOWEST)/installed: WANTED := -c constraints-lowest.txt -e . hypothesis pytest pytest-randomly pytest-xdist cvxpy clarabel
 $(CORE)/installed $(DEV)/installed: constraints.txt
 $(LOWEST)/installed: constraints-lowest.txt
@@ -77,5 +82,5 @@ $(KERNELS)/installed: constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(CORE) $(DEV) $(LOWEST) $(KERNELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf $(CORE) $(DEV) $(LOWEST) $(KERNELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* docs/_build docs/tutorials docs/reference/generated
 	rm -f src/tippingpoint/families/trees/_kernels.*.so

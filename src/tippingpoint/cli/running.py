@@ -67,8 +67,8 @@ def _work(options: argparse.Namespace, *, own: bool, interrupts: Interrupts) -> 
             ) from None
 
 
-def _read(words: Sequence[str]) -> argparse.Namespace | None:
-    """The options on the command line and in the file that it names; None where help was printed instead."""
+def command_line() -> tuple[Parser, dict[str, Parser]]:
+    """The parser of all words, and that of each command by its name."""
     parser = Parser(
         prog="tippingpoint",
         description="How much must the data change before this model breaks?",
@@ -82,8 +82,14 @@ def _read(words: Sequence[str]) -> argparse.Namespace | None:
         command.add(commands)
     for each in commands.choices.values():
         each.add_argument("--debug", default=argparse.SUPPRESS, **debug)
+    return parser, commands.choices
+
+
+def _read(words: Sequence[str]) -> argparse.Namespace | None:
+    """The options on the command line and in the file that it names; None where help was printed instead."""
+    parser, commands = command_line()
     _check_words(words)
-    every, tables = expanded(words, commands.choices)
+    every, tables = expanded(words, commands)
     _check_words(every)
     try:
         return argparse.Namespace(**{**vars(parser.parse_args(every)), **tables, "words": tuple(words)})

@@ -1,0 +1,143 @@
+"""What the library says of itself, as parts of pages: what is exact, every command with its options, the keys of a TOML file.
+
+None of it is written down a second time, so none of it can be out of date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from tippingpoint.cli.config import COMMAND_LINE_ONLY
+from tippingpoint.cli.parsing import Parser
+from tippingpoint.cli.running import command_line
+from tippingpoint.core.divergences import DIVERGENCES
+from tippingpoint.families.__main__ import declared
+from tippingpoint.families.registry import FAMILIES
+from tippingpoint.losses import LOSSES
+
+
+class Generated(SphinxDirective):
+    """A part of a page that is Markdown from somewhere else."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes(self.markdown())
+
+    def markdown(self) -> str:
+        raise NotImplementedError
+
+
+class Capabilities(Generated):
+    """`{capabilities}`: what is exact for whom, as families declare it."""
+
+    def markdown(self) -> str:
+        return declared()
+
+
+class CommandOptions(Generated):
+    """`{command} evaluate`: how a command is called, its options in groups, and what it says below them."""
+
+    required_arguments: ClassVar[int] = 1
+
+    def markdown(self) -> str:
+        parser = command_line()[1][self.arguments[0]]
+        parts = [f"```text\n{_usage(parser)}\n```"]
+        for group in parser._action_groups:  # noqa: SLF001  # argparse has no other list of them
+            rows = [_row(action) for action in group._group_actions if action.help != argparse.SUPPRESS]  # noqa: SLF001
+            if rows:
+                title = {"options": "others", "positional arguments": "arguments"}.get(str(group.title), str(group.title))
+                parts.append(f"**{title.capitalize()}**\n\n| option | |\n|---|---|\n" + "\n".join(rows))
+        if parser.epilog:
+            parts.append(f"```text\n{parser.epilog.strip()}\n```")
+        return "\n\n".join(parts)
+
+
+class ConfigKeys(Generated):
+    """`{config-keys}`: every key of a TOML file, and the commands that have it."""
+
+    def markdown(self) -> str:
+        keys: dict[str, tuple[argparse.Action, list[str]]] = {}
+        for name, parser in command_line()[1].items():
+            if "--config" in parser.options():
+                for option, action in parser.options().items():
+                    if option not in COMMAND_LINE_ONLY:
+                        keys.setdefault(option.lstrip("-"), (action, []))[1].append(name)
+        rows = [
+            f"| `{key}` | {_toml_value(action)} | {_escaped(action.help or '')} | {', '.join(commands)} |"
+            for key, (action, commands) in keys.items()
+        ]
+        return "\n".join(["| key | value | meaning | commands |", "|---|---|---|---|", *rows])
+
+
+class Registry(Generated):
+    """`{registered} losses` or `divergences`: the names that the library knows, each with the first line of its docstring."""
+
+    required_arguments: ClassVar[int] = 1
+
+    def markdown(self) -> str:
+        known: dict[str, Any] = {"losses": LOSSES, "divergences": DIVERGENCES}[self.arguments[0]]
+        rows = [f"| `{name}` | {_escaped(_first_line(made))} |" for name, made in known.items()]
+        return "\n".join(["| name | |", "|---|---|", *rows])
+
+
+class FamilyOptions(Generated):
+    """`{family-options}`: the options of every family, for Python and, where there is one, for the command line."""
+
+    def markdown(self) -> str:
+        rows = [
+            f"| `{name}=` | `--{name.replace('_', '-')}` | {family.name} | {_escaped(option.help)} |"
+            for family in FAMILIES
+            for name, option in family.options.offered().items()
+        ]
+        return "\n".join(["| Python | command line | models | meaning |", "|---|---|---|---|", *rows])
+
+
+def _usage(parser: Parser) -> str:
+    return parser.format_usage().removeprefix("usage: ").strip()
+
+
+def _row(action: argparse.Action) -> str:
+    value = action.metavar or (f"{{{','.join(map(str, action.choices))}}}" if action.choices else "")
+    names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{action.metavar or action.dest}`"
+    shown = f"{names} `{value}`" if value and action.option_strings and action.nargs != 0 else names
+    wanted = " **Required.**" if action.required and action.option_strings else ""
+    return f"| {shown} | {_escaped((action.help or '') % vars(action))}{wanted} |"
+
+
+def _toml_value(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return "true or false"
+    if action.choices:
+        return " or ".join(f'`"{each}"`' for each in action.choices)
+    several = isinstance(action, argparse._AppendAction)  # noqa: SLF001  # what action="append" makes
+    kind = getattr(action.type, "__name__", "text")
+    word = {"number": "number", "numbers": "list of numbers", "count": "whole number", "seed": "whole number", "words": "list"}
+    return "text, a list, or a table by name" if several else word.get(kind, "text")
+
+
+def _first_line(made: Any) -> str:
+    return (inspect.getdoc(made) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _escaped(text: str) -> str:
+    """Text for a cell of a table: what looks like an option or a file is code."""
+    plain = re.sub(r"([|*_<>\[\]])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"(?<![\w-])(--[a-z][\w-]*)", lambda found: f"`{found[1]}`", plain)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_directive("capabilities", Capabilities)
+    app.add_directive("command", CommandOptions)
+    app.add_directive("config-keys", ConfigKeys)
+    app.add_directive("registered", Registry)
+    app.add_directive("family-options", FamilyOptions)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,9 @@
+"""Test
+====
+
+A test.
+"""
+
+import tippingpoint as tp
+
+print(tp.__version__)
