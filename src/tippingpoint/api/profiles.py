@@ -66,6 +66,16 @@ class Profile:
         What it was made from, where that is known.
     notes
         How the data and the model were understood, where nobody had said it: part of every result.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> profile.risk, profile.reach
+    (0.0, 1.0)
+    >>> [profile.stability(risk, theta1=1.0, theta2=0.25).value for risk in (0.25, 0.5)]  # the search was done once
+    [0.0625, 0.125]
     """
 
     oracle: Oracle

@@ -110,6 +110,14 @@ def stability(
         The threshold.
     settings
         Prices and divergence, as in `Profile.stability`; and options of the model's family, as in `profile`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> result = tp.stability(([1.0], -1.5), X, y, risk=0.5, theta1=1.0, theta2=0.25)
+    >>> result.value, result.standing.exact
+    (0.125, True)
     """
     given = Settings.read(settings)
     case = prepared(model, X, y, given.options, loss=loss, sample_weight=sample_weight, space=space, scale=scale)

@@ -20,6 +20,13 @@ def breast_cancer() -> tuple[Any, Any]:
     -------
     X, y
         A pandas frame of measurements and a series of the labels "benign" and "malignant".
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = tp.datasets.breast_cancer()
+    >>> X.shape, sorted(set(y))
+    ((569, 30), ['benign', 'malignant'])
     """
     from sklearn.datasets import load_breast_cancer
 

@@ -35,6 +35,14 @@ def acs_income(directory: str | os.PathLike[str], state: str = "CA", *, check: b
     Notes
     -----
     Who is in the task, as in folktables: over 16 years, an income over 100 dollars, hours of work, a weight of at least 1.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> tp.datasets.acs_income("downloads")
+    Traceback (most recent call last):
+        ...
+    tippingpoint.errors.InputError: directory='downloads' is not a directory; name the one that holds the files.
     """
     return _task("ACS Income", ACS_INCOME, directory, state, check=check)
 
@@ -55,6 +63,14 @@ def acs_pubcov(directory: str | os.PathLike[str], state: str = "CA", *, check: b
     Notes
     -----
     Who is in the task, as in folktables: under 65 years, an income of at most 30,000 dollars. What does not apply is 0.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> tp.datasets.acs_pubcov("downloads")
+    Traceback (most recent call last):
+        ...
+    tippingpoint.errors.InputError: directory='downloads' is not a directory; name the one that holds the files.
     """
     return _task("ACS Public Coverage", ACS_PUBCOV, directory, state, check=check)
 

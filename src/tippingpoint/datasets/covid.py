@@ -103,6 +103,14 @@ def covid19_brazil(directory: str | os.PathLike[str], *, check: bool = True) -> 
     ----------
     Baqui, Bica, Marra, Ercole, van der Schaar, "Ethnic and regional variations in hospital mortality from COVID-19 in Brazil",
     Lancet Global Health 2020.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> tp.datasets.covid19_brazil("downloads")
+    Traceback (most recent call last):
+        ...
+    tippingpoint.errors.InputError: directory='downloads' is not a directory; name the one that holds the files.
     """
     path = find(directory, FOLDERS, NAMES)
     if path is None:

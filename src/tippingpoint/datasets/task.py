@@ -37,6 +37,16 @@ class Task:
         What a column says, in words, for charts; columns without are called by their name.
     source
         Where the rows come from.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tippingpoint.datasets import Task
+    >>> X, y = pd.DataFrame({"age": [30.0, 40.0], "f": [1.0, 0.0]}), pd.Series([0, 1])
+    >>> task = Task("two people", X, y, ("age",), {}, {"person": ("age", "f")}, {"f": "female"}, "made up")
+    >>> features, outcome = task
+    >>> list(features), outcome.tolist()
+    (['age', 'f'], [0, 1])
     """
 
     name: str

@@ -43,6 +43,18 @@ def load_model(
         file you may also name the types that it may hold beyond those that skops knows to be harmless.
     trust_pickle
         The same as `trust=True`, by its older name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import tippingpoint as tp
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     path = Path(place, "model.json")
+    ...     _ = path.write_text('{"coef": [1.0], "intercept": -1.5, "classes": ["no", "yes"]}')
+    ...     model = tp.load_model(path)
+    >>> tp.stability(model, [[0.0], [3.0]], ["no", "yes"], risk=0.5, theta1=1.0, theta2=float("inf")).value
+    1.125
     """
     stored = read_model(str(path), Loading(classes, state, trust_pickle or trusted_types(trust)))
     if stored.search:

@@ -24,7 +24,18 @@ Task = Literal["classification", "regression"]
 
 
 class Loss(ABC):
-    """A loss `f(v)`; one short subclass each."""
+    """A loss `f(v)`; one short subclass each.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> late = tp.PiecewiseLinear([0, 1], [0, -1], task="regression", title="days beyond the first")
+    >>> isinstance(late, tp.Loss)
+    True
+    >>> model, X, y = ([1.0], 0.0), [[0.0], [1.0]], [0.0, 1.0]
+    >>> tp.stability(model, X, y, risk=0.5, loss=late, theta1=1.0, theta2=float("inf")).value
+    2.0
+    """
 
     name: ClassVar[str]
     task: Task

@@ -47,6 +47,15 @@ class Gate:
         The least stability that passes.
     on
         What is judged: "lower", the certified lower bound, or "value", what was found; where nothing was, the lower bound.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> result = tp.stability(([1.0], -1.5), X, y, risk=0.5, theta1=1.0, theta2=0.25)
+    >>> judged = tp.Gate(0.05).judge({"model": result.summary})
+    >>> judged.outcome, judged.found
+    ('passed', 0.125)
     """
 
     threshold: float

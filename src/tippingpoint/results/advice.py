@@ -51,6 +51,17 @@ class Advice(Result):
         What to try.
     reasons
         In words: the numbers behind it.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> advice = profile.stability(risk=0.5, theta1=1.0, theta2=0.25).advice()
+    >>> advice.dominant
+    'moving'
+    >>> advice.intervention
+    'adversarial training: train on samples moved to where they hurt most'
     """
 
     dominant: str

@@ -23,6 +23,18 @@ class Bootstrap(Result):
         One stability a replicate; `inf` where the resampled data cannot reach the threshold.
     value
         The stability of the data themselves.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> bootstrap = profile.stability(risk=0.5, theta1=1.0, theta2=0.25).bootstrap(100)
+    >>> bootstrap.value, len(bootstrap.values)
+    (0.125, 100)
+    >>> low, high = bootstrap.interval(0.9)
+    >>> low <= bootstrap.value <= high
+    True
     """
 
     values: FloatArray
@@ -32,6 +44,7 @@ class Bootstrap(Result):
 
     @property
     def standard_error(self) -> float:
+        """The spread of the replicates that reach the threshold; not a number where fewer than two do."""
         finite = self.values[np.isfinite(self.values)]
         if len(finite) < 2:
             return math.nan

@@ -59,6 +59,15 @@ class Verdict(Result):
         Whether every search did.
     sentence
         In words, with the names of both; where it is undecided, what is missing.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> models = {"now": ([1.0], -1.5), "next": ([1.0], -1.1)}
+    >>> verdict = tp.compare(models, X, y, risk=0.5, theta1=1.0, theta2=0.25).verdict("next")
+    >>> verdict.decided, verdict.certified, verdict.significant
+    (False, True, False)
     """
 
     model: str
@@ -89,6 +98,17 @@ class Comparison(Result):
         Whether it was stopped before the last model, or a search did not end: every verdict is undecided then.
     paired_errors
         The standard error of each model's difference to the first, by name, where it was stored; fresh results know it.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> models = {"now": ([1.0], -1.5), "next": ([1.0], -1.1)}
+    >>> comparison = tp.compare(models, X, y, risk=0.5, theta1=1.0, theta2=0.25)
+    >>> {name: round(result.value, 3) for name, result in comparison.results.items()}
+    {'now': 0.125, 'next': 0.041}
+    >>> print(comparison.verdict("next"))
+    Undecided between 'next' and 'now': the difference is within the sampling error (±0.16).
     """
 
     results: Mapping[str, StabilityResult]

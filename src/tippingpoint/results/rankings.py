@@ -53,6 +53,16 @@ class FeatureStability(Result):
         Whether it was stopped before the last feature, or a search did not end; features not asked about are left out.
     detached
         Why no feature can be worked out again, and what to do about it.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]], ["no", "no", "yes", "yes"]
+    >>> ranked = tp.feature_stability(([1.0, 0.1], -1.5), X, y, risk=0.5, theta1=1.0, theta2=0.25)
+    >>> list(ranked.results), ranked.kinds["x0"]
+    (['x0', 'x1'], 'numeric')
+    >>> round(ranked.results["x0"].value, 4), round(ranked.results["x1"].value, 1)
+    (0.1476, 12.5)
     """
 
     results: Mapping[str, StabilityResult]

@@ -96,6 +96,20 @@ class StabilityResult(Reported):
         What the sensitive distribution, the bootstrap and the report are worked out from; None where only numbers are left.
     detached
         Why there is none, and what to do about it.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> result = profile.stability(risk=0.5, theta1=1.0, theta2=float("inf"))
+    >>> result.lower, result.value, result.upper, result.status
+    (0.125, 0.125, 0.125, 'attained')
+    >>> q = result.sensitive
+    >>> float((q["mass"] * q["loss"]).sum())  # the threshold
+    0.5
+    >>> tp.StabilityResult.from_json(result.to_json()).value
+    0.125
     """
 
     value: float
@@ -285,6 +299,17 @@ class Sweep(Result):
         The result at each.
     interrupted
         Whether it was stopped before the last value, or a search did not end.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> sweep = profile.curve([0.25, 0.5], theta1=1.0, theta2=float("inf"))
+    >>> sweep.over, sweep.at
+    ('risk', (0.25, 0.5))
+    >>> [result.value for result in sweep]
+    [0.0625, 0.125]
     """
 
     over: str

@@ -94,11 +94,32 @@ class ERMClassifier(Classifier):
 
 
 class ERMRegressor(Regressor):
-    """`min E[ℓ]`, the squared or absolute error: empirical risk minimisation. Parameters as in `Trained` and `Regressor`."""
+    """`min E[ℓ]`, the squared or absolute error: empirical risk minimisation. Parameters as in `Trained` and `Regressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from tippingpoint.training import ERMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, scaled=False)
+    >>> Z, z = (X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std()
+    >>> model = ERMRegressor("linear", max_iter=300, random_state=0).fit(Z, z)
+    >>> bool(model.score(Z, z) > 0.3)
+    True
+    """
 
 
 class AdversarialTrainingClassifier(Adversarial, Classifier):
-    """`min E[sup_z ℓ(z) - γ ‖z - x‖²]`, the cross-entropy. Parameters as in `Adversarial` and `Trained`."""
+    """`min E[sup_z ℓ(z) - γ ‖z - x‖²]`, the cross-entropy. Parameters as in `Adversarial` and `Trained`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> from tippingpoint.training import AdversarialTrainingClassifier
+    >>> X, y = tp.datasets.toy()
+    >>> model = AdversarialTrainingClassifier("linear", gamma=1.0, max_iter=200, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -107,13 +128,44 @@ class AdversarialTrainingRegressor(Adversarial, Regressor):
 
     With the squared error the gain is unbounded where `γ` is at most the squared slope: the search then ends where its steps
     do, and training says so once numbers overflow.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from tippingpoint.training import AdversarialTrainingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, scaled=False)
+    >>> Z, z = (X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std()
+    >>> model = AdversarialTrainingRegressor("linear", gamma=10.0, max_iter=300, random_state=0).fit(Z, z)
+    >>> bool(model.score(Z, z) > 0.3)
+    True
     """
 
 
 class TiltedERMClassifier(Tilted, Classifier):
-    """`min t log E[exp(ℓ/t)]`, the cross-entropy. Parameters as in `Tilted` and `Trained`."""
+    """`min t log E[exp(ℓ/t)]`, the cross-entropy. Parameters as in `Tilted` and `Trained`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> from tippingpoint.training import TiltedERMClassifier
+    >>> X, y = tp.datasets.toy()
+    >>> model = TiltedERMClassifier("linear", t=1.0, max_iter=200, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TiltedERMRegressor(Tilted, Regressor):
-    """`min t log E[exp(ℓ/t)]`, the squared or absolute error. Parameters as in `Tilted`, `Regressor` and `Trained`."""
+    """`min t log E[exp(ℓ/t)]`, the squared or absolute error. Parameters as in `Tilted`, `Regressor` and `Trained`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from tippingpoint.training import TiltedERMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, scaled=False)
+    >>> Z, z = (X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std()
+    >>> model = TiltedERMRegressor("linear", t=1.0, max_iter=300, random_state=0).fit(Z, z)
+    >>> bool(model.score(Z, z) > 0.3)
+    True
+    """

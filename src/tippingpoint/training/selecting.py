@@ -32,6 +32,15 @@ class Selection:
         "gamma" or "t".
     values, scores
         What was tried, and the validation accuracy (of regressors: R²) of each.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> from tippingpoint.training import TiltedERMClassifier, select
+    >>> X, y = tp.datasets.toy()
+    >>> chosen = select(TiltedERMClassifier("linear", max_iter=100, random_state=0), X, y, values=[0.5, 1.0])
+    >>> chosen.parameter, chosen.values
+    ('t', (0.5, 1.0))
     """
 
     best: Any
@@ -79,6 +88,17 @@ def select(
         Rows and targets to judge by; where none are given, the rows that every fit holds out, the same for all.
     n_jobs
         Fits at a time, as joblib counts.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> from tippingpoint.training import TiltedERMClassifier, select
+    >>> X, y = tp.datasets.toy()
+    >>> chosen = select(TiltedERMClassifier("linear", max_iter=100, random_state=0), X, y, values=[0.5, 1.0])
+    >>> chosen.parameter, chosen.values
+    ('t', (0.5, 1.0))
+    >>> chosen.best.t == chosen.value
+    True
     """
     parameter = getattr(estimator, "tuned", None)
     if parameter is None:

@@ -65,7 +65,17 @@ class Tilt:
 
 
 class Divergence(ABC):
-    """A convex price `φ` with `φ(1) = φ'(1) = 0`; one short subclass each."""
+    """A convex price `φ` with `φ(1) = φ'(1) = 0`; one short subclass each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tippingpoint as tp
+    >>> isinstance(tp.KL(), tp.Divergence)
+    True
+    >>> tp.KL().phi(np.array([1.0, 2.0])).round(4)  # what weights cost: nothing at one
+    array([0.    , 0.3863])
+    """
 
     name: ClassVar[str]
     parameter: ClassVar[str] = ""

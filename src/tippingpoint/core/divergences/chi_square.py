@@ -12,7 +12,17 @@ from tippingpoint.core.divergences.base import Divergence
 
 @dataclass(frozen=True)
 class ChiSquare(Divergence):
-    r""":math:`\phi(w) = (w-1)^2`, :math:`\phi^*(s) = (s/2+1)_+^2 - 1`, :math:`w = (s/2+1)_+`."""
+    r""":math:`\phi(w) = (w-1)^2`, :math:`\phi^*(s) = (s/2+1)_+^2 - 1`, :math:`w = (s/2+1)_+`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> result = profile.stability(risk=0.5, theta1=1.0, theta2=0.25, divergence=tp.ChiSquare())
+    >>> result.divergence
+    'chi2'
+    """
 
     name = "chi2"
 

@@ -16,6 +16,15 @@ class CVaR(Divergence):
     r""":math:`\phi(w) = 0` for :math:`0 \le w \le 1/\kappa`, else :math:`\infty`: the worst share :math:`\kappa`.
 
     A cap on weights, not a price: every finite `theta2` gives the same answer.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> result = profile.stability(risk=0.5, theta1=1.0, theta2=0.25, divergence=tp.CVaR(0.2))
+    >>> result.divergence
+    'cvar:0.2'
     """
 
     share: float

@@ -16,7 +16,17 @@ SERIES_BELOW = 1e-2
 
 @dataclass(frozen=True)
 class KL(Divergence):
-    r""":math:`\phi(w) = w \log w - w + 1`, :math:`\phi^*(s) = e^s - 1`, :math:`w = e^s`."""
+    r""":math:`\phi(w) = w \log w - w + 1`, :math:`\phi^*(s) = e^s - 1`, :math:`w = e^s`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> profile = tp.profile(([1.0], -1.5), X, y)
+    >>> result = profile.stability(risk=0.5, theta1=1.0, theta2=0.25, divergence=tp.KL())
+    >>> result.divergence
+    'kl'
+    """
 
     name = "kl"
 

@@ -46,6 +46,13 @@ class LinearModel:
         By column of numbers: `(K,)`, what a missing one contributes.
     features
         Names of the columns, by which a data frame is matched; None where its columns are taken in their order.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> model = tp.LinearModel.of([1.0], -1.5, classes=["no", "yes"], features=["dose"])
+    >>> tp.stability(model, [[0.0], [3.0]], ["no", "yes"], risk=0.5, theta1=1.0, theta2=float("inf")).value
+    1.125
     """
 
     coef: FloatArray
