@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_extensions"))
+sys.path[:0] = [str(HERE / "_extensions"), str(HERE)]
 
 import tippingpoint  # noqa: E402  # after the path
 
@@ -70,6 +70,7 @@ plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = ["svg"]
 plot_include_source = False
+plot_basedir = str(HERE)
 
 html_theme = "pydata_sphinx_theme"
 html_title = "tippingpoint"

@@ -21,6 +21,7 @@ from tippingpoint.core.divergences import DIVERGENCES
 from tippingpoint.families.__main__ import declared
 from tippingpoint.families.registry import FAMILIES
 from tippingpoint.losses import LOSSES
+from tippingpoint.results.base import Result
 
 
 class Generated(SphinxDirective):
@@ -50,7 +51,8 @@ class CommandOptions(Generated):
     def markdown(self) -> str:
         parser = command_line()[1][self.arguments[0]]
         parts = [f"```text\n{_usage(parser)}\n```"]
-        for group in parser._action_groups:  # noqa: SLF001  # argparse has no other list of them
+        positional, options, *groups = parser._action_groups  # noqa: SLF001  # argparse has no other list of them
+        for group in (positional, *groups, options):
             rows = [_row(action) for action in group._group_actions if action.help != argparse.SUPPRESS]  # noqa: SLF001
             if rows:
                 title = {"options": "others", "positional arguments": "arguments"}.get(str(group.title), str(group.title))
@@ -133,8 +135,16 @@ def _escaped(text: str) -> str:
     return re.sub(r"(?<![\w-])(--[a-z][\w-]*)", lambda found: f"`{found[1]}`", plain)
 
 
+def without_fields(
+    app: Sphinx, what: str, name: str, documented: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str, None] | None:
+    """Nobody makes an answer by hand: its fields are listed below its name, not in it."""
+    return ("", None) if inspect.isclass(documented) and issubclass(documented, Result) else None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.connect("autodoc-process-signature", without_fields)
     app.add_directive("capabilities", Capabilities)
     app.add_directive("command", CommandOptions)
     app.add_directive("config-keys", ConfigKeys)
