@@ -45,7 +45,7 @@ def test_the_example_is_ten_lines() -> None:
 def test_its_first_screen_is_short_and_every_page_is_within_one_step() -> None:
     assert len(README.splitlines()) <= 110
     root = Path(__file__).parents[2]
-    linked = {target for target in re.findall(r"\]\(([^)#:]+)\)", README)}
+    linked = set(re.findall(r"\]\(([^)#:]+)\)", README))
     assert all((root / target).exists() for target in linked)
     sections = ("start", "how-to", "explanation", "reference")
     pages = {path.relative_to(root).as_posix() for name in sections for path in (root / "docs" / name).glob("*.md")}
