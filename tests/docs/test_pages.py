@@ -65,3 +65,13 @@ def test_what_a_page_does_wrong_is_noticed(tmp_path: Path) -> None:
     assert (first.printed, second.printed) == ("2\n", "$ echo two; exit 4\ntwo\n$ echo $?\n4\n")
     assert not alike(first.shown, first.printed)
     assert not alike(second.shown, second.printed)
+
+
+@pytest.mark.parametrize("name", site_pages())
+def test_pictures_of_a_page_have_names_of_their_own(name: str) -> None:
+    """Each block of reStructuredText counts its pictures from one: without a name the last would stand in place of all."""
+    drawn = [block.text for block in blocks((ROOT / name).read_text(encoding="utf-8")) if ".. plot::" in block.text]
+    named = [found[1] for text in drawn if (found := re.search(r"plot:: (\S+)", text))]
+    prefixed = [found[1] for text in drawn if (found := re.search(r":filename-prefix: (\S+)", text))]
+    if len(drawn) > 1:
+        assert len({*named, *prefixed}) == len(drawn)
