@@ -123,7 +123,9 @@ def test_nothing_is_written_where_the_report_cannot_be(place: Path, cli: Command
     assert not (place / "out.json").exists()
 
 
-@pytest.mark.parametrize("command", ["evaluate", "features", "compare", "curve", "report", "demo", "reproduce", "completion"])
+@pytest.mark.parametrize(
+    "command", ["evaluate", "features", "compare", "curve", "report", "demo", "reproduce", "completion", "doctor", "schema"]
+)
 def test_every_command_has_help_with_an_example(command: str, cli: Command) -> None:
     code, out, _ = cli(command, "--help")
     assert code == 0
@@ -291,7 +293,18 @@ def test_output_that_nobody_reads_any_more_is_no_error(place: Path) -> None:
     assert not done.stderr
 
 
-def test_the_seven_commands_and_completion_are_listed(place: Path) -> None:
+def test_every_command_is_listed(place: Path) -> None:
     listed = run("--help", cwd=place).stdout
-    for command in ("demo", "evaluate", "features", "compare", "curve", "report", "reproduce", "completion"):
+    for command in (
+        "demo",
+        "evaluate",
+        "features",
+        "compare",
+        "curve",
+        "report",
+        "reproduce",
+        "completion",
+        "doctor",
+        "schema",
+    ):
         assert re.search(rf"^    {command}\s", listed, re.MULTILINE)

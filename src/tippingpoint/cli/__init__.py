@@ -1,6 +1,7 @@
 """The command line: one file a command.
 
-Exit codes: 0 fine, 1 a gate that fails, 2 bad input or no room, 3 a fault of ours, 130 interrupted, 141 nobody reads any more.
+Exit codes: 0 fine, 1 a gate that fails or an installation that is broken, 2 bad input or no room, 3 a fault of ours,
+130 interrupted, 141 nobody reads any more.
 Importing this is quick, so that an interrupt has hardly a moment in which nobody expects it; `running` imports the rest.
 """
 
@@ -26,7 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with interruptible(own=own) as interrupts:
         from tippingpoint.cli.running import run
 
-        interrupts.working()
         code = run(words, own=own, interrupts=interrupts)
         interrupts.finished(code)
         return code

@@ -13,7 +13,7 @@ Surroundings = (OSError, MemoryError, RecursionError)
 
 def exit_code(error: Exception) -> int:
     """Whose fault it is."""
-    return BAD_INPUT if isinstance(error, (TippingPointError, *Surroundings)) else OUR_FAULT
+    return BAD_INPUT if isinstance(error, (TippingPointError, *Surroundings)) or _is_foreign(error) else OUR_FAULT
 
 
 def sentence(error: Exception) -> str:
@@ -28,7 +28,16 @@ def sentence(error: Exception) -> str:
         return f"something that was given is nested too deeply ({text}); write it flatter."
     if isinstance(error, OSError):
         reason = error.strerror or text or type(error).__name__
-        if error.filename is None:
-            return f"{reason}; check the files and the disk."
-        return f"{error.filename}: {reason}; check the path."
+        return (
+            f"{reason}; check the files and the disk."
+            if error.filename is None
+            else f"{error.filename}: {reason}; check the path."
+        )
+    if _is_foreign(error):
+        return f"a library cannot be imported ({text}); `tippingpoint doctor` says what is installed, and what of it works."
     return f"this should not happen ({type(error).__name__}: {text}); --debug shows where, please report it."
+
+
+def _is_foreign(error: Exception) -> bool:
+    """Whether a library is missing or broken, rather than a module of ours."""
+    return isinstance(error, ImportError) and str(error.name).partition(".")[0] != __package__.partition(".")[0]

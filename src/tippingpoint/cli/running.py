@@ -7,10 +7,10 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, TextIO
 
 from tippingpoint import __version__
-from tippingpoint.cli import compare, completion, curve, demo, evaluate, features, report, reproduce
 from tippingpoint.cli.config import expanded
 from tippingpoint.cli.faults import NO_READER, exit_code, sentence
 from tippingpoint.cli.interrupts import INTERRUPTED, MESSAGE, Interrupts
@@ -20,8 +20,11 @@ from tippingpoint.cli.streams import answer_stream, drain_streams, prepare_strea
 from tippingpoint.errors import InputError, OutputError
 from tippingpoint.visible import LAYOUT
 
-COMMANDS = (demo, evaluate, features, compare, curve, report, reproduce, completion)
+COMMANDS = ("demo", "evaluate", "features", "compare", "curve", "report", "reproduce", "completion", "doctor", "schema")
 """The registry: a new command is a module with `add` and `run`, and a place here; `run` may return an exit code."""
+
+STANDALONE = "doctor"
+"""The command that has to run where what the others are built on cannot be imported."""
 
 
 def run(words: Sequence[str], *, own: bool, interrupts: Interrupts) -> int:
@@ -35,7 +38,9 @@ def run(words: Sequence[str], *, own: bool, interrupts: Interrupts) -> int:
 def _ended(words: Sequence[str], *, own: bool, interrupts: Interrupts) -> int:
     """How the command ended."""
     try:
-        options = _read(words)
+        parser, commands = command_line(words)
+        interrupts.working()
+        options = _read(words, parser, commands)
         code = _help_code() if options is None else _work(options, own=own, interrupts=interrupts)
     except BrokenPipeError:
         return NO_READER
@@ -67,8 +72,15 @@ def _work(options: argparse.Namespace, *, own: bool, interrupts: Interrupts) -> 
             ) from None
 
 
-def command_line() -> tuple[Parser, dict[str, Parser]]:
-    """The parser of all words, and that of each command by its name."""
+def _imported(words: Sequence[str]) -> list[Any]:
+    """The modules of all commands; of `STANDALONE` alone where that is the one that is asked for."""
+    asked = next((word for word in words if not word.startswith("-")), None)
+    names = (STANDALONE,) if asked == STANDALONE else COMMANDS
+    return [import_module(f"tippingpoint.cli.{name}") for name in names]
+
+
+def command_line(words: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
+    """The parser of all words, and that of each command by its name; only of what is needed where `words` are given."""
     parser = Parser(
         prog="tippingpoint",
         description="How much must the data change before this model breaks?",
@@ -78,16 +90,15 @@ def command_line() -> tuple[Parser, dict[str, Parser]]:
     debug: dict[str, Any] = {"action": "store_true", "help": "show the traceback of an error"}
     parser.add_argument("--debug", **debug)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add(commands)
+    for module in _imported(words):
+        module.add(commands)
     for each in commands.choices.values():
         each.add_argument("--debug", default=argparse.SUPPRESS, **debug)
     return parser, commands.choices
 
 
-def _read(words: Sequence[str]) -> argparse.Namespace | None:
+def _read(words: Sequence[str], parser: Parser, commands: dict[str, Parser]) -> argparse.Namespace | None:
     """The options on the command line and in the file that it names; None where help was printed instead."""
-    parser, commands = command_line()
     _check_words(words)
     every, tables = expanded(words, commands)
     _check_words(every)

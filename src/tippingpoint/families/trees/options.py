@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -12,6 +11,7 @@ from typing import Any
 from tippingpoint.core.prover import Limits
 from tippingpoint.errors import InputError
 from tippingpoint.families.options import TIME_LIMIT, Options, check_progress, check_whole, on_command_line
+from tippingpoint.processors import usable_cores
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,7 @@ class TreeOptions(Options):
     @property
     def workers(self) -> int:
         """Threads that work at once."""
-        if self.threads is not None:
-            return int(self.threads)
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return usable_cores() if self.threads is None else int(self.threads)
 
 
 def _is_number(value: Any) -> bool:
