@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import re
+from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -22,6 +24,8 @@ from tippingpoint.families.__main__ import declared
 from tippingpoint.families.registry import FAMILIES
 from tippingpoint.losses import LOSSES
 from tippingpoint.results.base import Result
+from tippingpoint.schemas import NAMES as SCHEMAS
+from tippingpoint.schemas import schema_text
 
 
 class Generated(SphinxDirective):
@@ -85,9 +89,20 @@ class Registry(Generated):
     required_arguments: ClassVar[int] = 1
 
     def markdown(self) -> str:
-        known: dict[str, Any] = {"losses": LOSSES, "divergences": DIVERGENCES}[self.arguments[0]]
-        rows = [f"| `{name}` | {_escaped(_first_line(made))} |" for name, made in known.items()]
+        known: dict[str, dict[str, Any]] = {"losses": {**LOSSES}, "divergences": {**DIVERGENCES}}
+        rows = [f"| `{name}` | {_escaped(_first_line(made))} |" for name, made in known[self.arguments[0]].items()]
         return "\n".join(["| name | |", "|---|---|", *rows])
+
+
+class Schema(Generated):
+    """`{schema} result`: the parts of a JSON Schema of ours, each as a table of its keys."""
+
+    required_arguments: ClassVar[int] = 1
+
+    def markdown(self) -> str:
+        schema = json.loads(schema_text(self.arguments[0]))
+        parts = {self.arguments[0]: schema, **schema["$defs"]}
+        return "\n\n".join(_schema_part(name, part, parts) for name, part in parts.items() if part.get("properties"))
 
 
 class FamilyOptions(Generated):
@@ -100,6 +115,49 @@ class FamilyOptions(Generated):
             for name, option in family.options.offered().items()
         ]
         return "\n".join(["| Python | command line | models | meaning |", "|---|---|---|---|", *rows])
+
+
+def _schema_part(name: str, part: dict[str, Any], parts: dict[str, Any]) -> str:
+    shared = [each["$ref"].rpartition("/")[2] for each in part.get("allOf", ())]
+    also = f" Beside these keys it has those of *{parts[shared[0]]['title'].lower()}*." if shared else ""
+    rows = [
+        f"| `{key}` | {_json_type(value, parts)} | {_escaped(value.get('description', ''))} |"
+        for key, value in part["properties"].items()
+    ]
+    head = f"**{part.get('title', name)}.** {_escaped(part.get('description', ''))}{also}"
+    return "\n".join([head, "", "| key | value | meaning |", "|---|---|---|", *rows])
+
+
+def _json_type(value: dict[str, Any], parts: dict[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "$ref" in value:
+        return str(parts[value["$ref"].rpartition("/")[2]]["title"]).lower()
+    if "const" in value or "enum" in value:
+        return " or ".join(f"`{json.dumps(each)}`" for each in value.get("enum", [value.get("const")]))
+    if "anyOf" in value or "oneOf" in value:
+        return " or ".join(_json_type(each, parts) for each in value.get("anyOf") or value["oneOf"])
+    kinds = [value["type"]] if isinstance(value.get("type"), str) else value.get("type", ["anything"])
+    if kinds == ["array"]:
+        return f"list of {_json_type(value['items'], parts)}" if value.get("items") else "list"
+    if kinds == ["object"] and isinstance(value.get("additionalProperties"), dict):
+        return f"by name: {_json_type(value['additionalProperties'], parts)}"
+    words = {
+        "string": "text",
+        "integer": "whole number",
+        "boolean": "true or false",
+        "object": "keys and values",
+        "array": "list",
+    }
+    return " or ".join(words.get(kind, kind) for kind in kinds)
+
+
+def publish_schemas(app: Sphinx, error: Exception | None) -> None:
+    """The schemas as files of the site."""
+    if error is None and app.builder.format == "html":
+        place = Path(app.outdir) / "schemas"
+        place.mkdir(exist_ok=True)
+        for name in SCHEMAS:
+            (place / f"{name}.schema.json").write_text(schema_text(name), encoding="utf-8")
 
 
 def _usage(parser: Parser) -> str:
@@ -149,5 +207,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("command", CommandOptions)
     app.add_directive("config-keys", ConfigKeys)
     app.add_directive("registered", Registry)
+    app.connect("build-finished", publish_schemas)
+    app.add_directive("schema", Schema)
     app.add_directive("family-options", FamilyOptions)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
