@@ -69,8 +69,9 @@ class Browser:
             self._driver.terminate()
             self._driver.wait(timeout=10)
 
-    def open(self, page: Path) -> None:
-        self._opened = page.resolve().as_uri()
+    def open(self, page: Path | str) -> None:
+        """A file, or an address."""
+        self._opened = page.resolve().as_uri() if isinstance(page, Path) else page
         self._ask("POST", f"{self._session}/url", {"url": self._opened})
 
     def run(self, script: str, *arguments: Any) -> Any:
