@@ -33,6 +33,9 @@ UPRIGHT = {"‖", "|", "∣", "/"}
 BEFORE_SIGN = set("=≠≤≥<>∈(,;[→↦+−")
 """What a minus follows that is a sign and no difference."""
 
+BESIDE_SPACE = set("∑|‖")
+"""Signs from which the name of a function stands apart all the same."""
+
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 LINES = re.compile(r"\\begin\{gathered\}(.*)\\end\{gathered\}", re.DOTALL)
 THIN = "0.1667em"
@@ -103,7 +106,7 @@ def _space(row: ET.Element) -> None:
         if (
             function
             and after is not None
-            and (_tag(after) != "mo" or after.text in "∑|‖")
+            and (_tag(after) != "mo" or after.text in BESIDE_SPACE)
             and not _is_function(children[k + 1])
         ):
             spaced.append(ET.Element(_name("mspace"), width=THIN))
