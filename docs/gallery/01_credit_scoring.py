@@ -94,9 +94,7 @@ print(tp.stability(booster, X_eval, y_eval, scale="std", **question))
 # answer. Age and sex are on the passport: frozen. (Frozen means "not a way to move". It says nothing about whether a model
 # should use them.) Occupation and employer are typed in by a clerk, so a switch is cheap. Hours are self-reported, and an
 # applicant may also withhold them.
-space = tp.Space.infer(X).edit(
-    frozen=["age", "sex"], price={"occupation": 0.1, "employer": 0.1}, missing={"hours": 0.1}
-)
+space = tp.Space.infer(X).edit(frozen=["age", "sex"], price={"occupation": 0.1, "employer": 0.1}, missing={"hours": 0.1})
 print(space)
 
 # %%
@@ -139,15 +137,13 @@ ranked.plot()
 # what does a move look like?
 q = result.sensitive
 held_back = X_eval.loc[q["row"]].reset_index(drop=True)
-changed = pd.DataFrame(
-    {name: (q[name].astype(str) != held_back[name].astype(str)) & (q["cost"] > 0) for name in ranked}
-)
+changed = pd.DataFrame({name: (q[name].astype(str) != held_back[name].astype(str)) & (q["cost"] > 0) for name in ranked})
 ways = changed[q["cost"] > 0].apply(lambda row: " and ".join(row.index[row]), axis=1)
 print(f"{len(ways)} of {result.samples:,} applicants move, by a change of")
 print(ways.value_counts().to_string(header=False))
 for i in ways.groupby(ways).head(1).index[:4]:
-    told = [f"{name} {held_back.at[i, name]} -> {q.at[i, name]}" for name in ranked if changed.at[i, name]]
-    print(f"applicant {q.at[i, 'row']}, at cost {q.at[i, 'cost']:.3f}: {', '.join(told)}")
+    told = [f"{name} {held_back.loc[i, name]} -> {q.loc[i, name]}" for name in ranked if changed.loc[i, name]]
+    print(f"applicant {q.loc[i, 'row']}, at cost {q.loc[i, 'cost']:.3f}: {', '.join(told)}")
 
 # %%
 # Weights tell the sub-population. Which occupations does Q* hold more of, and how wrong is the model about them now?
@@ -198,8 +194,9 @@ comparison.plot(ax)
 # --------------------------
 verdict = comparison.verdict("logistic")
 print(f"""Tell them:
-- "At these prices a change of cost {exact.value:.4f} lifts the error rate from {now:.0%} to {question["risk"]:.0%}. No cheaper one
-  exists in this space: that is proved for these {exact.samples:,} applicants. In the population it may be {low:.4f} to {high:.4f}."
+- "At these prices a change of cost {exact.value:.4f} lifts the error rate from {now:.0%} to {question["risk"]:.0%}.
+  No cheaper one exists in this space: that is proved for these {exact.samples:,} applicants.
+  In the population that they were drawn from it may be {low:.4f} to {high:.4f}."
 - "The cheapest single way in is '{next(iter(ranked))}': check that answer first."
 - "{verdict}"
 Do not tell them:

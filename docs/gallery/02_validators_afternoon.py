@@ -49,7 +49,8 @@ X_eval.assign(diagnosis=y_eval).to_csv("evaluation.csv", sep=";", decimal=",", i
 def shell(line):
     program, *words = shlex.split(line)
     command = [sys.executable, "-m", "tippingpoint", *words] if program == "tippingpoint" else [program, *words]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, "PYTHONUTF8": "1"})
+    settings = {"capture_output": True, "encoding": "utf-8", "env": {**os.environ, "PYTHONUTF8": "1"}}
+    done = subprocess.run(command, check=False, **settings)  # noqa: S603  # lines of this page only
     print(f"$ {line}\n{done.stdout}{done.stderr}" + (f"[exit code {done.returncode}]\n" if done.returncode else ""))
 
 
@@ -119,7 +120,8 @@ shell(
 # Four o'clock: a gate for the build
 # ----------------------------------
 # From now on the build server shall refuse a model that is much less stable than today's. Half of today's number leaves room
-# for the sampling error. ``--fail-below`` judges the *certified lower bound*: a number that was merely searched for does not pass.
+# for the sampling error. ``--fail-below`` judges the *certified lower bound*: a number that was merely searched for does not
+# pass.
 shell("tippingpoint evaluate --config run.toml --model next.ubj --classes benign,malignant --fail-below 0.01 --quiet")
 shell("tippingpoint evaluate --config run.toml --model next.ubj --fail-below 0.01 --target diagnose --quiet")
 
@@ -145,19 +147,24 @@ import json
 result = tp.StabilityResult.from_json(Path("result.json").read_text(encoding="utf-8"))
 verdict = json.loads(Path("comparison.json").read_text(encoding="utf-8"))["verdicts"][0]
 low, high = result.interval()
+known = "exact" if result.exact else f"certified from below by {result.lower:.4f}"
+moving = result.corruption_excess / (result.risk - result.current_risk)
 print(f"""\
-1. Question. What must change in evaluation.csv before {result.risk:.0%} of the answers are wrong ({result.current_risk:.1%} are now)?
-   Prices and units are in run.toml; they are part of every number below.
-2. Answer. {result.value:.4f}, {"exact" if result.exact else f"certified from below by {result.lower:.4f}"}; between {low:.4f} and {high:.4f} for
-   the population (95 %, from sampling {result.samples} rows).
-3. Kind. Moving makes {result.corruption_excess / (result.risk - result.current_risk):.0%} of the excess risk, reweighting the rest.
+1. Question. What must change in evaluation.csv before {result.risk:.0%} of the answers are wrong?
+   {result.current_risk:.1%} are wrong now. Prices and units are in run.toml; they are part of every number below.
+2. Answer. {result.value:.4f}, {known}; between {low:.4f} and {high:.4f}
+   for the population that the {result.samples} rows were drawn from (95 %).
+3. Kind. Moving makes {moving:.0%} of the excess risk, reweighting the rest.
 4. Successor. {verdict["sentence"]}
 5. Gate. --fail-below 0.01 in the build, on the certified lower bound.
-6. Limits. A worst case at these prices, not a forecast; nothing here says how likely it is. Rows that are not in the file
-   were not looked at. memo.md holds the rest, with fingerprints of what was judged.""")
+6. Limits. A worst case at these prices, not a forecast; nothing here says how likely it is.
+   Rows that are not in the file were not looked at. memo.md holds the rest, with fingerprints
+   of what was judged.""")
 
 # %%
 # Next: :doc:`/how-to/gate-a-build` for the build server, :doc:`/how-to/model-files` for what may be loaded from strangers.
 
 os.chdir("/")
 afternoon.cleanup()
+
+# sphinx_gallery_thumbnail_number = 1

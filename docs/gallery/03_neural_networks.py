@@ -131,6 +131,8 @@ for name, each in answers.items():
 
 
 class Calibrated(nn.Module):
+    """A network whose logits are divided by a temperature."""
+
     def __init__(self, net, temperature):
         super().__init__()
         self.net, self.temperature = net, temperature
@@ -144,9 +146,9 @@ print(f"as layers    from {result.lower:.4f} to {result.upper:.4f}")
 print(f"as a module  from {closed.lower:g} to {closed.upper:.4f}: {closed.lower_by}")
 
 # %%
-# What was found is the same, or nearly. What changed is what you may say. "Not certified" does not mean that the network is unstable, nor
-# that the number is wrong: it means that a cheaper change may exist, and nobody has shown otherwise. A gate judges the lower
-# bound, so this network passes none, whatever was found.
+# What was found is the same, or nearly. What changed is what you may say. "Not certified" does not mean that the network is
+# unstable, nor that the number is wrong: it means that a cheaper change may exist, and nobody has shown otherwise. A gate
+# judges the lower bound, so this network passes none, whatever was found.
 #
 # How far is the room between the bounds from what matters? Along thresholds:
 profile = tp.profile(nets["dense"], X_eval, y_eval, space=space, scale="raw", progress=False)
@@ -159,7 +161,7 @@ profile.curve([0.1, 0.2, 0.3, 0.4, 0.5], theta1=1.0, theta2=0.25).plot()
 # What you may say
 # ----------------
 print(f"""- "A change of cost {result.upper:.4f} breaks the dense network. Here it is." Certain: it was found.
-- "No change below {np.floor(result.lower * 1e4) / 1e4:.4f} does." Certain for these images: it is proved, for the weights in exact arithmetic.
+- "No change below {np.floor(result.lower * 1e4) / 1e4:.4f} does." Certain for these images: it is proved (in exact arithmetic).
 - "The stability is {result.upper:.4f}." Not certain: that is the upper bound.
 - "{comparison.verdict("convolution")}\"""")
 

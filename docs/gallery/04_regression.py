@@ -77,10 +77,10 @@ for name, where in {"any fraction": inferred, "by steps": space}.items():
 # %%
 # Three losses
 # ------------
-# The loss decides which errors count. *Squared* is led by the few patients with large errors. *Absolute* counts points. *Pinball*
-# is for a quantile: with ``pinball:0.9`` a point too low costs nine times as much as a point too high, which is what a clinic
-# wants that plans beds, and its models are fitted to that. Each threshold is that of the best single number, so the three
-# questions ask the same: when is the model worth nothing?
+# The loss decides which errors count. *Squared* is led by the few patients with large errors. *Absolute* counts points.
+# *Pinball* is for a quantile: with ``pinball:0.9`` a point too low costs nine times as much as a point too high, which is what
+# a clinic wants that plans beds, and its models are fitted to that. Each threshold is that of the best single number, so the
+# three questions ask the same: when is the model worth nothing?
 quantile_ridge = make_pipeline(StandardScaler(), QuantileRegressor(quantile=0.9, alpha=0.01)).fit(X_train, y_train)
 quantile_trees = GradientBoostingRegressor(
     loss="quantile", alpha=0.9, n_estimators=60, max_depth=3, learning_rate=0.08, random_state=0
@@ -92,7 +92,8 @@ cases = {
     "pinball:0.9": (np.maximum(0.9 * high, -0.1 * high).mean(), {"linear": quantile_ridge, "trees": quantile_trees}),
 }
 compared = {
-    loss: tp.compare(models, X_eval, y_eval, risk=risk, loss=loss, space=space, **prices) for loss, (risk, models) in cases.items()
+    loss: tp.compare(models, X_eval, y_eval, risk=risk, loss=loss, space=space, **prices)
+    for loss, (risk, models) in cases.items()
 }
 rows = [
     {"loss": loss, "model": name, "risk now": r.current_risk, "threshold": r.risk, "lower": r.lower, "upper": r.upper}
@@ -120,7 +121,7 @@ result.plot_sensitive(["bmi", "s5"], labels=side)
 q = result.sensitive.sort_values("loss", ascending=False).head(5)
 told = pd.DataFrame({"weight": q["weight"], "error before": np.sqrt(q["loss_before"]), "error after": np.sqrt(q["loss"])})
 for name in ("bmi", "bp", "s5"):
-    told[name] = [f"{X_eval.at[row, name]:.4g} -> {moved:.4g}" for row, moved in zip(q["row"], q[name], strict=True)]
+    told[name] = [f"{X_eval.loc[row, name]:.4g} -> {moved:.4g}" for row, moved in zip(q["row"], q[name], strict=True)]
 print(told.round(2).to_string(index=False))
 
 # %%

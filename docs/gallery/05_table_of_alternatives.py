@@ -86,8 +86,8 @@ print(f"{best}\n{result}")
 
 # %%
 # Exact means: over the alternatives in the table. A wording that nobody tried is not in it, so for the model among *all*
-# wordings this is an upper bound, and no more. It helps to see that: with fewer wordings the same model looks more stable, or as
-# stable, never less.
+# wordings this is an upper bound, and no more. It helps to see that: with fewer wordings the same model looks more stable, or
+# as stable, never less.
 kept = []
 for wording in ("original", "simplified", "formal", "roleplay", "direct"):
     kept.append(wording)
@@ -144,7 +144,9 @@ print("wordings a question:", runs.groupby(["model", "sample"])["variant"].nuniq
 q = result.sensitive
 source = q["row"].str.split("-").str[0]
 print(q.groupby("variant")["mass"].sum().sort_values(ascending=False).round(3).rename("share of Q*").to_string(), "\n")
-weighed = pd.DataFrame({"share now": source[~q["row"].duplicated()].value_counts(normalize=True), "share in Q*": q["mass"].groupby(source).sum()})
+weighed = pd.DataFrame(
+    {"share now": source[~q["row"].duplicated()].value_counts(normalize=True), "share in Q*": q["mass"].groupby(source).sum()}
+)
 weighed["moved"] = (q["cost"] > 0).groupby(source).mean()
 print(weighed.round(3).to_string())
 
@@ -153,7 +155,8 @@ print(weighed.round(3).to_string())
 # ------------
 runner_up = max((name for name in models if name != best), key=lambda name: comparison.results[name].value)
 print(f"""{comparison.verdict(runner_up, best)}
-A change of cost {result.value:.4f} takes {best} from {result.current_risk:.0%} to {result.risk:.0%} errors: {result.moved_share:.0%} of the prompts are reworded.
+A change of cost {result.value:.4f} takes {best} from {result.current_risk:.0%} to {result.risk:.0%} errors;
+{result.moved_share:.0%} of the prompts are reworded in it, the rest is a shift towards hard questions.
 Said of {result.samples} questions and {len(kept)} wordings; no choice among these is cheaper, others may be.""")
 
 # %%
