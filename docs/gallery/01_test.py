@@ -1,9 +1,0 @@
-"""Test
-====
-
-A test.
-"""
-
-import tippingpoint as tp
-
-print(tp.__version__)
