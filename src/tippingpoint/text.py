@@ -101,7 +101,20 @@ def _answer(summary: Mapping[str, Any]) -> str:
         return f"Stability unknown: no perturbation was found that lifts the {what} from {now} to {then}."
     if summary["status"] == "unreachable":
         return f"Stability ∞: no allowed perturbation lifts the {what} from {now} to {then}."
-    return f"Stability {number(summary['value'])}: what it takes to lift the {what} from {now} to {then}."
+    return f"Stability {_known(summary)} the {what} from {now} to {then}."
+
+
+def _known(summary: Mapping[str, Any]) -> str:
+    """What is known of the number, and no more, up to what is lifted."""
+    value, lower = number(summary["value"]), number(summary["lower"])
+    kind = Standing.of(summary).kind
+    if kind == "searched":
+        return f"at most {value}: what was found to lift"
+    if kind == "estimate":
+        return f"about {value}: an estimate of what it takes to lift"
+    if kind == "bounded" and lower != value:
+        return f"between {lower} and {value}: what it takes to lift"
+    return f"{value}: what it takes to lift"
 
 
 def lines(summary: Mapping[str, Any]) -> list[Line]:

@@ -212,3 +212,23 @@ def test_a_model_built_by_a_factory_is_known_by_the_file_of_its_weights(
     assert code == 0, complaint
     told = json.loads(Path("page.json").read_text(encoding="utf-8"))["manifest"]["model"]
     assert told["fingerprint"] == hashlib.sha256(Path("weights.pt").read_bytes()).hexdigest()
+
+
+def test_what_may_move_is_written_out() -> None:
+    x = pd.DataFrame({"age": [20, 30, 40, 50], "dose": [0.0, 1.0, 2.0, 3.0]})
+    space = tp.Space(frozen=["age"], price={"dose": np.float64(5.0)}, kind={"age": "integer"})
+    result = tp.stability(([0.0, 1.0], -1.5), x, [0, 0, 1, 1], 0.5, space=space, scale="raw", **SETTINGS)
+    made = result.report_summary()["manifest"]
+    assert made["space"] == "Space(frozen=['age'], price={'dose': 5.0}, kind={'age': 'integer'})"
+    assert eval(made["space"], {"Space": tp.Space}) == space  # noqa: S307  # what we wrote
+    assert made["space"] in render_markdown(result.report_summary()).replace("\\", "")
+
+
+def test_where_no_space_was_given_the_report_says_what_that_means() -> None:
+    x, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    free = tp.stability(([1.0], -1.5), x, y, 0.5, **SETTINGS).report_summary()
+    assert free["manifest"]["space"] == ""
+    assert "every feature, numbers freely: no space was given" in render_markdown(free)
+    runs = pd.DataFrame({"sample": [1, 1, 2], "cost": [0.0, 0.3, 0.0], "loss": [0, 1, 0]})
+    told = tp.profile_table(runs).stability(0.4).report_summary()
+    assert "each sample to its alternatives in the table" in render_markdown(told)

@@ -410,3 +410,25 @@ def test_a_reproduction_is_not_written_among_the_data(place: Path, cli: Command)
     code, out, err = cli("reproduce", "toy-cross-entropy", "--data", ".", "--out", str(place))
     assert (code, out) == (2, "")
     assert "is the folder that the data are read from" in err
+
+
+def test_a_search_that_found_no_move_says_that_this_proves_nothing() -> None:
+    """Labels alone, behind many features: the search is blind, and its number is that of reweighting."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 3))
+    y = x[:, 0] + 0.5 * rng.normal(size=60) > 0
+
+    def blind(rows: Any) -> Any:
+        return np.asarray(rows)[:, 0] > 0
+
+    found = tp.stability(blind, x, y, 0.5, theta1=1e6, theta2=0.1, calls=1000)
+    assert found.moved_share == 0.0
+    assert any(note.startswith("no move was found that makes it cheaper than reweighting alone") for note in found.notes)
+    assert not any(
+        "no move was found" in note for note in tp.stability(([1.0, 0, 0], 0.0), x, y, 0.5, theta1=1e6, theta2=0.1).notes
+    )
+
+
+def test_a_name_is_no_model() -> None:
+    with pytest.raises(tp.InputError, match=r"is a name; read the file first, with tippingpoint\.load_model"):
+        tp.stability("model.json", [[0.0]], [1], 0.5)

@@ -38,6 +38,14 @@ MAX_SILENT_GAP = 1e-9
 MAX_EXACT_GAP = 1e-6
 """Relative gap from which on a result is not called exact, though its responses are: the rest is lost to rounding."""
 
+UNCERTIFIED = "not certified: "
+"""How a certificate begins that is none."""
+
+NO_MOVE_FOUND = (
+    "no move was found that makes it cheaper than reweighting alone, which proves nothing: a better search may find one"
+)
+"""Of a search whose number is that of samples which cannot move."""
+
 CONTRADICTION = 1e-3
 """Relative excess of a lower bound over the upper one that rounding does not explain, not even that of a float32 module."""
 
@@ -212,6 +220,9 @@ class Profile:
             notes.append(
                 f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"
             )
+        searched = not exact and lower == 0.0 < upper
+        if searched and math.isfinite(problem.theta1) and solution.status is Status.ATTAINED and q.moved_share == 0.0:
+            notes.append(NO_MOVE_FOUND)
         if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
             notes.append(small_sample(q.effective_sample))
         if reached and oracle.exact and upper - lower > MAX_SILENT_GAP * upper:
@@ -221,7 +232,7 @@ class Profile:
             value=upper,
             lower=lower,
             upper=math.inf if oracle.noisy else upper,
-            lower_by="not certified: the bounds contradict each other" if contradicted else certificate.by,
+            lower_by=_certifier(certificate, contradicted=contradicted, empty=searched),
             upper_by="the model's answers are noisy, see the notes" if oracle.noisy else "sensitive distribution",
             exact=exact,
             status=solution.status.value,
@@ -280,6 +291,13 @@ class Profile:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Profile:
         return replace(self)  # best responses are never changed, only more of them are found
+
+
+def _certifier(certificate: Certificate, *, contradicted: bool, empty: bool) -> str:
+    """In words what certifies a lower bound; where that is 0 and so says nothing (`empty`), that nothing does."""
+    if contradicted:
+        return f"{UNCERTIFIED}the bounds contradict each other"
+    return f"{UNCERTIFIED}{certificate.by}" if empty and not certificate.by.startswith(UNCERTIFIED) else certificate.by
 
 
 def _certified(oracle: Oracle, problem: Problem, solution: Solution) -> tuple[Certificate, bool]:

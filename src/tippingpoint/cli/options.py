@@ -34,7 +34,10 @@ What a file holds decides; an ending that promises something else is an error.
 """
 """What `--model` may be, below the examples."""
 
-CODES = "exit codes: 0 fine, 1 the gate (--fail-below) failed, 2 bad input, 130 interrupted (no gate passes then).\n"
+CODES = (
+    "exit codes: 0 fine, 1 the gate (--fail-below) failed, 2 bad input, 3 a fault of ours, 130 interrupted (no gate\n"
+    "passes then), 141 nobody reads the output.\n"
+)
 
 
 def add_model(parser: Parser, *, several: bool = False, table: bool = True, linear: bool = False) -> None:

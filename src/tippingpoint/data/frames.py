@@ -202,6 +202,13 @@ def base_weights(data: Any, length: int, name: str = "sample_weight") -> FloatAr
     return np.asarray(scaled / scaled.sum())
 
 
+def _labels(index: Any) -> Sequence[Any]:
+    """The labels of a pandas index as Python's own: messages show them, and results are paired by them."""
+    import pandas as pd
+
+    return range(index.start, index.stop, index.step) if isinstance(index, pd.RangeIndex) else index.tolist()
+
+
 def build_frame(columns: Mapping[str, Any], backend: str, index: Sequence[Any] | None = None) -> Any:
     """A frame of the user's kind; pandas gets `index`, others do without."""
     if backend == "pandas":
@@ -219,7 +226,7 @@ def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) 
         raise _repeated_column("X", names)
     x = np.empty(frame.shape)
     backend = frame.implementation.value
-    index = data.index if backend == "pandas" and data.index.is_unique else range(len(x))
+    index = _labels(data.index) if backend == "pandas" and data.index.is_unique else range(len(x))
     columns = []
     for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True)):
         try:

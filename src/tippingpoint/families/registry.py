@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError
@@ -40,6 +41,8 @@ def judge(subject: Subject, given: Mapping[str, Any]) -> Served:
     """
     if subject.model is None and not (isinstance(subject.loss, PiecewiseLinear) and subject.loss.of_features):
         raise InputError("model=None: only a PiecewiseLinear loss of the features does without a model; pass one.")
+    if isinstance(subject.model, (str, Path)):
+        raise InputError(f"model={str(subject.model)!r} is a name; read the file first, with tippingpoint.load_model.")
     subject = replace(subject, model=unwrapped(subject.model))
     refusals: dict[str, str] = {}
     for family in FAMILIES:

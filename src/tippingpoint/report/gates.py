@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from tippingpoint.errors import InputError
-from tippingpoint.report.badges import FAILED, INTERRUPTED, PASSED, standing
+from tippingpoint.report.badges import ESTIMATE, FAILED, INTERRUPTED, PASSED, UPPER, standing
 from tippingpoint.text import number
 
 
@@ -88,9 +88,16 @@ class Gate:
         elif outcome == FAILED and self.on == "lower" and found == 0.0 < worst["value"]:
             why = f"nothing certifies the stability{whose} from below (found: {number(worst['value'], 6)})"
         else:
-            why = f"the {'certified lower bound' if self.on == 'lower' else 'stability found'}{whose} is {number(found, 6)}"
+            why = f"the {self._judged(worst)}{whose} is {number(found, 6)}"
         sentence = f"{OPENING[outcome]}: {why}; at least {number(self.threshold, 6)} was asked for."
         return Judged(float(self.threshold), self.on, found, name, outcome, sentence)
+
+    def _judged(self, result: Mapping[str, Any]) -> str:
+        """What the number is that is judged."""
+        if self.on == "lower":
+            return "certified lower bound"
+        kinds = {UPPER: "stability found (an upper bound)", ESTIMATE: "stability estimated (no bound)"}
+        return kinds.get(standing(result), "stability found")
 
     def _found(self, result: Mapping[str, Any]) -> float:
         """What is judged; what is not a number passes nothing, and a search that found nothing proves nothing."""

@@ -10,7 +10,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,8 @@ class Origin:
         The call that made the profile, as Python; what has no short form is “…”.
     seed
         Of the search; None where nothing is drawn at random.
+    space
+        What may move, as Python; empty where nothing was said of it.
     """
 
     model: str
@@ -86,6 +88,7 @@ class Origin:
     data_fingerprint: DataFingerprint
     call: str
     seed: int | None = None
+    space: str = ""
 
 
 def origin_of(
@@ -110,7 +113,9 @@ def origin_of(
 
     fingerprint = DataFingerprint(lambda: {**columns, **({} if held is None else {"\x00target": held}), "\x00weights": weights})
     call = call_of("profile", "model", "X", "y", **given)
-    return Origin(model_name(model), model_package(model), model_fingerprint(model), fingerprint, call, seed)
+    space = given.get("space")
+    said = "" if space is None else written(space)
+    return Origin(model_name(model), model_package(model), model_fingerprint(model), fingerprint, call, seed, said)
 
 
 def model_name(model: Any) -> str:
@@ -171,6 +176,27 @@ def call_of(function: str, *given: str, **settings: Any) -> str:
     """A call as Python; settings that are None are left out, and those without a short form are named by their kind."""
     arguments = [f"{name}={_short(value)}" for name, value in settings.items() if value is not None]
     return f"tippingpoint.{function}({', '.join([*given, *arguments])})"
+
+
+def written(space: Any) -> str:
+    """A space, or any other dataclass, as Python: its class and every field that is not at its default."""
+    said = [f"{each.name}={_plain(getattr(space, each.name))}" for each in fields(space) if not _is_default(space, each)]
+    return f"{type(space).__name__}({', '.join(said)})"
+
+
+def _is_default(owner: Any, each: Field[Any]) -> bool:
+    value = getattr(owner, each.name)
+    default = each.default if each.default_factory is MISSING else each.default_factory()
+    return bool(type(value) is type(default) and value == default)
+
+
+def _plain(value: Any) -> str:
+    """A value as Python, with every number and array as Python's own."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_plain(key)}: {_plain(each)}' for key, each in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_plain, value))}]"
+    return repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
 
 
 def _short(value: Any) -> str:

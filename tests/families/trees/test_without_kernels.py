@@ -14,7 +14,7 @@ from tippingpoint.families.trees.search.row_search import RowSearch
 from tree_spaces import everything
 from tree_truth import QUESTIONS, check, profiled
 
-SLOWER = "proved by NumPy and HiGHS, which takes longer: the kernels were not compiled when the package was installed"
+SLOWER = "proved by NumPy and HiGHS, which takes longer: the kernels were turned off by TIPPINGPOINT_KERNELS=0"
 CASES = [
     ("XGBoost", "two", "zero_one"),
     ("LightGBM", "three", "zero_one"),
@@ -84,3 +84,11 @@ def test_an_interrupt_keeps_the_bounds_without_kernels(monkeypatch: pytest.Monke
     assert result.lower < whole.upper <= result.upper
     monkeypatch.setattr(RowSearch, "run", run)
     assert profile.stability(0.9, **prices) == whole
+
+
+def test_where_they_were_not_compiled_the_note_says_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(seam.SWITCH)
+    monkeypatch.setattr("tippingpoint.families.trees.judgement.kernels", lambda: None)
+    model = small("forest", "two")
+    result = profiled(model, "zero_one", everything(model.library)).stability(0.9, theta1=1.0, theta2=1.0)
+    assert any(note.endswith("the kernels were not compiled when the package was installed") for note in result.notes)

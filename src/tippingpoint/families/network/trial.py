@@ -159,15 +159,26 @@ def _outputs(module: nn.Module, inputs: Tensor) -> int:
 
 
 def _check_range(reading: OutputReading, layers: nn.Sequential | None, module: nn.Module, inputs: Tensor) -> None:
-    """Warn where one score of a classifier looks like a probability, and the layers do not tell."""
-    if reading.loss.task != "classification" or not reading.rises or layers is not None or reading.leads:
+    """Warn where scores of a classifier look like probabilities, the layers do not tell, and it would make a difference."""
+    several = bool(reading.leads)
+    ranked = several and reading.loss.name == "zero_one"  # probabilities and logits are in one order
+    if reading.loss.task != "classification" or not reading.rises or layers is not None or ranked:
         return
     with guarded(lambda why: InputError(f"the module fails when asked again ({why}).")), torch.no_grad():
         scores = module(inputs.clone())
-    if scores.numel() >= MIN_SCORES and bool(((scores >= 0.0) & (scores <= 1.0)).all()):
+    if scores.numel() < MIN_SCORES or not bool(((scores >= 0.0) & (scores <= 1.0)).all()):
+        return
+    if not several:
         warnings.warn(
             "every output of the module lies between 0 and 1; if these are probabilities, pass the module without its sigmoid:"
             " scores are logits here, and above 0 means the second class.",
+            OutputWarning,
+            stacklevel=2,
+        )
+    elif bool(torch.isclose(scores.sum(1), scores.new_ones(()), atol=1e-4).all()):
+        warnings.warn(
+            "the outputs of the module lie between 0 and 1 and sum to 1 in every row; if these are probabilities, pass it"
+            " without its softmax: scores are logits here, and a softmax is taken of them.",
             OutputWarning,
             stacklevel=2,
         )

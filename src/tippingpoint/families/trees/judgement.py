@@ -15,7 +15,7 @@ from tippingpoint.errors import ModelError
 from tippingpoint.families.base import Judgement
 from tippingpoint.families.trees.cells import Line
 from tippingpoint.families.trees.judging import Judge
-from tippingpoint.families.trees.kernels import kernels
+from tippingpoint.families.trees.kernels import SWITCH, kernels, turned_off
 from tippingpoint.families.trees.line import LineOracle
 from tippingpoint.families.trees.memory import Memory
 from tippingpoint.families.trees.options import TreeOptions
@@ -135,6 +135,5 @@ def _slowness(task: TreeTask) -> tuple[str, ...]:
     """A note where there are no compiled kernels."""
     if kernels() is not None:
         return ()
-    return (
-        f"proved by {task.searcher.name}, which takes longer: the kernels were not compiled when the package was installed",
-    )
+    why = f"turned off by {SWITCH}=0" if turned_off() else "not compiled when the package was installed"
+    return (f"proved by {task.searcher.name}, which takes longer: the kernels were {why}",)

@@ -12,9 +12,14 @@ SWITCH = "TIPPINGPOINT_KERNELS"
 """The environment variable that turns them off, by `0`."""
 
 
+def turned_off() -> bool:
+    """Whether somebody does not want them."""
+    return os.environ.get(SWITCH) == "0"
+
+
 def kernels() -> ModuleType | None:
     """The module `_kernels`, typed in `_kernels.pyi`; None where it is not compiled, of another version, or turned off."""
-    if os.environ.get(SWITCH) == "0":
+    if turned_off():
         return None
     try:
         from tippingpoint.families.trees import _kernels

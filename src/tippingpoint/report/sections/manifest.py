@@ -27,6 +27,10 @@ HEAD = ("what", "value")
 
 NO_FINGERPRINT = "not fingerprinted"
 
+EVERYTHING = "every feature, numbers freely: no space was given"
+ALTERNATIVES = "each sample to its alternatives in the table"
+"""What may move where nothing was said of it; of a table, whose distances are its costs, the alternatives are all there is."""
+
 SHOWN_DIGITS = 12
 """Digits of a fingerprint where it stands beside a name."""
 
@@ -68,6 +72,7 @@ class Made(TypedDict):
     data: Data
     seed: str
     settings: dict[str, Any]
+    space: str
     responses: str
     versions: dict[str, str]
 
@@ -103,6 +108,7 @@ class Manifest(Section[ManifestPart]):
             },
             "seed": _seed(result, origin),
             "settings": {name: result[name] for name in ("risk", "theta1", "theta2", "divergence", "loss", "unit")},
+            "space": origin.space if origin else "",
             "responses": result["lower_by"],
             "versions": {
                 "tippingpoint": __version__,
@@ -157,6 +163,7 @@ def _lines(made: Made) -> Cells:
         ["price of reweighting θ2", number(settings["theta2"], 12)],
         ["divergence", settings["divergence"]],
         ["distance in", settings["unit"]],
+        ["what may move", made["space"] or (ALTERNATIVES if settings["unit"] == "cost" else EVERYTHING)],
         ["best responses", made["responses"]],
         ["seed", made["seed"]],
         *([name, version] for name, version in made["versions"].items()),

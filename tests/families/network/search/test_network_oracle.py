@@ -334,6 +334,24 @@ def test_outputs_that_look_like_probabilities_are_remarked_upon() -> None:
         tp.profile(Hidden(), X, Y)
 
 
+class Soft(nn.Module):
+    """Probabilities of three classes, out of a `forward` that no layer gives away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(self.layer(x), 1) + 0.0 * x[:, :1]
+
+
+def test_probabilities_of_several_classes_are_remarked_upon_where_that_makes_a_difference() -> None:
+    three = np.arange(len(X)) % 3
+    with pytest.warns(tp.OutputWarning, match="sum to 1 in every row; .* without its softmax"):
+        tp.profile(Soft(), X, three, loss="cross_entropy")
+    tp.profile(Soft(), X, three)  # the largest of them is the largest of their logits
+
+
 def test_half_precision_is_served() -> None:
     for net in (trained(6).half(), trained(6).bfloat16()):
         result = tp.stability(net, X, Y, 0.6, theta1=1.0, theta2=0.25)
