@@ -9,7 +9,7 @@ CORE_TESTS := api cli core data families/blackbox families/linear families/table
 EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint kernels test-wheel test-lowest coverage trial bench clean
+.PHONY: demo test lint types kernels test-wheel test-lowest coverage trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
@@ -21,11 +21,15 @@ test: $(DEV)/installed
 	$(DEV)/bin/coverage report --include='*/core/*' --show-missing --fail-under=100
 	$(DEV)/bin/pytest -n auto --ignore=tests/core
 
-lint: $(DEV)/installed
+lint: $(DEV)/installed types
 	$(DEV)/bin/ruff check .
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
+
+# Whether type checkers of users know the type of every name.
+types: $(DEV)/installed
+	$(DEV)/bin/python tests/types/completeness.py
 
 # Lines and branches of everything, by all tests.
 coverage: $(DEV)/installed
