@@ -3,13 +3,14 @@ PYTHON ?= python3
 CORE := .venv
 DEV := .venv-dev
 LOWEST := .venv-lowest
+NEWEST := .venv-newest
 KERNELS := .venv-kernels
 NATIVE := CMakeLists.txt $(wildcard src/tippingpoint/families/trees/native/*)
 CORE_TESTS := api cli core data families/blackbox families/linear families/table families/trees losses preprocessing push query results space
 EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types kernels test-wheel test-lowest coverage trial bench clean
+.PHONY: demo test lint types kernels test-wheel test-lowest test-newest test-extras release coverage trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
@@ -50,6 +51,22 @@ test-wheel: $(DEV)/installed
 test-lowest: $(LOWEST)/installed
 	$(LOWEST)/bin/pytest -n auto -W default --lacking $(EXTRAS) $(addprefix tests/,$(CORE_TESTS))
 
+# The same tests with the newest that can be had, whatever constraints.txt says: what is deprecated there is an error here. PyTorch,
+# of which the newest is gigabytes, is not among them. The environment is brought up to date every time.
+test-newest:
+	test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python $(PIP) --upgrade --upgrade-strategy eager -e . hypothesis pytest pytest-randomly pytest-xdist cvxpy clarabel
+	$(NEWEST)/bin/tippingpoint doctor
+	$(NEWEST)/bin/pytest -n auto --lacking $(EXTRAS) $(addprefix tests/,$(CORE_TESTS))
+
+# Each extra alone, from the wheel, in a fresh environment, and none: half an hour. `make test-extras WHICH="torch plot"` for some.
+test-extras: $(DEV)/installed
+	$(DEV)/bin/python tests/wheel/extras.py $(WHICH)
+
+# A release: built twice, compared, checked, installed with every extra, and tried; it ends in dist/. CONTRIBUTING.md, "Releasing".
+release: $(DEV)/installed
+	$(DEV)/bin/python tests/wheel/release.py
+
 # Hostile files, faults and extremes by the thousand, in a table; the tests try a few of each.
 trial: $(DEV)/installed
 	OMP_NUM_THREADS=1 $(DEV)/bin/python tests/hostile/trial.py $(or $(COUNT),1000) $(or $(SEED),0)
@@ -81,5 +98,5 @@ $(KERNELS)/installed: constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(CORE) $(DEV) $(LOWEST) $(KERNELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf $(CORE) $(DEV) $(LOWEST) $(NEWEST) $(KERNELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
 	rm -f src/tippingpoint/families/trees/_kernels.*.so
