@@ -3,13 +3,14 @@ PYTHON ?= python3
 CORE := .venv
 DEV := .venv-dev
 LOWEST := .venv-lowest
+NEWEST := .venv-newest
 KERNELS := .venv-kernels
 NATIVE := CMakeLists.txt $(wildcard src/tippingpoint/families/trees/native/*)
 CORE_TESTS := api cli core data families/blackbox families/linear families/table families/trees losses preprocessing push query results space
 EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs kernels test-wheel test-lowest coverage trial bench clean
+.PHONY: demo test lint docs types kernels test-wheel test-lowest test-newest test-extras release coverage trial bench clean
 
 demo: $(CORE)/installed
 	$(CORE)/bin/tippingpoint demo
@@ -21,7 +22,7 @@ test: $(DEV)/installed
 	$(DEV)/bin/coverage report --include='*/core/*' --show-missing --fail-under=100
 	$(DEV)/bin/pytest -n auto --ignore=tests/core
 
-lint: $(DEV)/installed
+lint: $(DEV)/installed types
 	$(DEV)/bin/ruff check .
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
@@ -31,6 +32,10 @@ lint: $(DEV)/installed
 docs: $(DEV)/installed
 	$(DEV)/bin/sphinx-build -W --keep-going -j auto docs docs/_build/html
 	$(DEV)/bin/python docs/check_site.py docs/_build/html
+
+# Whether type checkers of users know the type of every name.
+types: $(DEV)/installed
+	$(DEV)/bin/python tests/types/completeness.py
 
 # Lines and branches of everything, by all tests.
 coverage: $(DEV)/installed
@@ -50,6 +55,22 @@ test-wheel: $(DEV)/installed
 # said. What the old versions warn of is theirs.
 test-lowest: $(LOWEST)/installed
 	$(LOWEST)/bin/pytest -n auto -W default --lacking $(EXTRAS) $(addprefix tests/,$(CORE_TESTS))
+
+# The same tests with the newest that can be had, whatever constraints.txt says: what is deprecated there is an error here. PyTorch,
+# of which the newest is gigabytes, is not among them. The environment is brought up to date every time.
+test-newest:
+	test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python $(PIP) --upgrade --upgrade-strategy eager -e . hypothesis pytest pytest-randomly pytest-xdist cvxpy clarabel
+	$(NEWEST)/bin/tippingpoint doctor
+	$(NEWEST)/bin/pytest -n auto --lacking $(EXTRAS) $(addprefix tests/,$(CORE_TESTS))
+
+# Each extra alone, from the wheel, in a fresh environment, and none: half an hour. `make test-extras WHICH="torch plot"` for some.
+test-extras: $(DEV)/installed
+	$(DEV)/bin/python tests/wheel/extras.py $(WHICH)
+
+# A release: built twice, compared, checked, installed with every extra, and tried; it ends in dist/. CONTRIBUTING.md, "Releasing".
+release: $(DEV)/installed
+	$(DEV)/bin/python tests/wheel/release.py
 
 # Hostile files, faults and extremes by the thousand, in a table; the tests try a few of each.
 trial: $(DEV)/installed
@@ -82,5 +103,5 @@ $(KERNELS)/installed: constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(CORE) $(DEV) $(LOWEST) $(KERNELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* docs/_build docs/tutorials docs/reference/generated
+	rm -rf $(CORE) $(DEV) $(LOWEST) $(NEWEST) $(KERNELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* docs/_build docs/tutorials docs/reference/generated
 	rm -f src/tippingpoint/families/trees/_kernels.*.so

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The one list of public names; `__init__.pyi` says the same to type checkers, and a test compares the two.
 _HOMES = {

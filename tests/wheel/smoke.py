@@ -53,6 +53,8 @@ def check_version() -> None:
 
 def check_data_of_the_package() -> None:
     assert files("tippingpoint").joinpath("py.typed").is_file()
+    for name in ("result", "report", "doctor"):
+        assert json.loads(told("schema", name))["title"]
 
 
 def check_a_known_stability() -> None:
@@ -74,6 +76,16 @@ def check_the_command() -> None:
     assert DEMO in told("demo")
 
 
+def check_what_the_doctor_finds() -> None:
+    """Every extra is missing, which is no fault."""
+    found = json.loads(told("doctor", "--json"))
+    assert found["faults"] == []
+    assert found["extras"]
+    assert {extra["status"] for extra in found["extras"]} == {"missing"}
+    assert found["kernels"]["status"] == {"with": "works", "without": "missing"}[sys.argv[1]]
+    assert {package["status"] for package in found["core"]} == {"works"}
+
+
 def main() -> None:
     for check in (
         check_where_it_is_from,
@@ -83,6 +95,7 @@ def main() -> None:
         check_data_of_the_package,
         check_a_known_stability,
         check_the_command,
+        check_what_the_doctor_finds,
     ):
         check()
         print(f"  {check.__name__.removeprefix('check_').replace('_', ' ')}: good")

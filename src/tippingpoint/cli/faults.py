@@ -7,7 +7,7 @@ from tippingpoint.errors import TippingPointError
 BAD_INPUT, OUR_FAULT, NO_READER = 2, 3, 141
 """Exit codes; the last is what shells give to a program whose reader went away."""
 
-Surroundings = (OSError, MemoryError, RecursionError)
+Surroundings: tuple[type[Exception], ...] = (OSError, MemoryError, RecursionError)
 """Errors of a machine, or of an input, that is not up to what was asked: not ours to mend."""
 
 

@@ -34,9 +34,9 @@ class Interrupts:
     """
 
     def __init__(self) -> None:
-        self.code = INTERRUPTED
-        self.patient = False
-        self.arrived = False
+        self.code: int = INTERRUPTED
+        self.patient: bool = False
+        self.arrived: bool = False
 
     def working(self) -> None:
         """From now on the first interrupt is an exception."""

@@ -44,7 +44,7 @@ Part = tuple[IntArray, FloatArray, FloatArray, FloatArray]
 class Store(ABC):
     """The best atoms of samples; with the losses beside it, it fulfils `tippingpoint.core.responses.BestResponses`."""
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     @abstractmethod
     def chosen(self, price: float) -> IntArray:
@@ -79,7 +79,7 @@ class Envelopes(Store):
         self.lift = lift
         self.cost = cost
         later = np.setdiff1d(np.arange(len(lift)), first, assume_unique=True)
-        self.begins = np.zeros(len(lift))
+        self.begins: FloatArray = np.zeros(len(lift))
         """The price from which on an atom beats the one before it; of the first of a sample 0."""
         with np.errstate(over="ignore"):  # a lift next to nothing never pays
             self.begins[later] = (cost[later] - cost[later - 1]) / (lift[later] - lift[later - 1])
@@ -240,7 +240,7 @@ class AtomsOracle(Oracle):
         What else is known of each atom, to be shown where it is chosen.
     """
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     def __init__(self, sample: IntArray, loss: FloatArray, cost: FloatArray, columns: Mapping[str, Any]) -> None:
         self._columns = columns

@@ -39,7 +39,7 @@ class NearestErrors:
         What the nearest error of every sample costs; infinite where there is none.
     """
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     def __init__(self, losses: FloatArray, nearest: FloatArray) -> None:
         self.losses = losses
@@ -60,7 +60,7 @@ class NearestErrors:
 class NearestErrorOracle(Oracle):
     """Best responses of the 0/1 loss, where the cost of every sample's nearest error is known or bounded."""
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     @property
     @abstractmethod

@@ -149,8 +149,8 @@ class ErrorEnclosure(LevelledEnclosure):
 
     def __init__(self, losses: FloatArray, nearest: FloatArray, horizon: float, top: float) -> None:
         super().__init__(losses, horizon, top)
-        self.nearest = np.where(losses > 0.0, 0.0, nearest)
-        self.least = np.zeros_like(losses)
+        self.nearest: FloatArray = np.where(losses > 0.0, 0.0, nearest)
+        self.least: FloatArray = np.zeros_like(losses)
 
     def respond(self, price: float) -> Response:
         return NearestErrors(self._losses, self.nearest).respond(price)

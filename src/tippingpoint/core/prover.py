@@ -88,7 +88,7 @@ def relative_gap(lower: float, upper: float) -> float:
 class Enclosure(ABC):
     """What every sample can gain, from both sides; by what is attained it fulfils `core.responses.BestResponses`."""
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     @property
     @abstractmethod

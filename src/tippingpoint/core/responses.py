@@ -75,8 +75,8 @@ class Restricted:
     def __init__(self, responses: BestResponses, rows: IntArray) -> None:
         self._responses = responses
         self._rows = rows
-        self.losses = responses.losses[rows]
-        self.ceiling = responses.ceiling
+        self.losses: FloatArray = responses.losses[rows]
+        self.ceiling: float = responses.ceiling
 
     def respond(self, price: float) -> Response:
         return self._responses.respond(price).take(self._rows)

@@ -72,7 +72,7 @@ class InUnits:
         self._responses = responses
         self._units = units
         self.losses: FloatArray = np.ldexp(responses.losses, -units.loss)
-        self.ceiling = shifted(responses.ceiling, units.loss - units.move)
+        self.ceiling: float = shifted(responses.ceiling, units.loss - units.move)
 
     def respond(self, price: float) -> Response:
         in_units = shifted(price, self._units.move - self._units.loss)

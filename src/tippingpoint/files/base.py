@@ -111,7 +111,7 @@ class Content:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         try:
             kind = self.path.stat()
         except ValueError as error:
@@ -126,7 +126,7 @@ class Content:
                 " as module:factory."
             )
         with self.path.open("rb") as file:
-            self.head = file.read(HEAD)
+            self.head: bytes = file.read(HEAD)
 
     @cached_property
     def data(self) -> bytes:

@@ -50,7 +50,7 @@ class OnnxGraph:
     def __init__(self, session: Session, output: int, classes: list[Any] | None = None) -> None:
         self._session = session
         self._output = session.outputs[output].name
-        self.by_position = len(session.inputs) == 1
+        self.by_position: bool = len(session.inputs) == 1
         """Whether columns have no names in the graph: one input takes them all."""
         if classes is not None:
             self.classes_ = classes

@@ -40,8 +40,8 @@ class Session:
     def __init__(self, graph: bytes, subject: str, *, isolated: bool) -> None:
         self._ask: Callable[[Message], Message] = Child(f"{__name__}:answer", subject).ask if isolated else _Graph().answer
         opened = json.loads(bytes(self._ask({"graph": np.frombuffer(graph, np.uint8)})["ports"]))
-        self.inputs = tuple(Port(*each) for each in opened["inputs"])
-        self.outputs = tuple(Port(*each) for each in opened["outputs"])
+        self.inputs: tuple[Port, ...] = tuple(Port(*each) for each in opened["inputs"])
+        self.outputs: tuple[Port, ...] = tuple(Port(*each) for each in opened["outputs"])
 
     def run(self, output: str, feed: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         """One output for these inputs, in the order of the graph's."""

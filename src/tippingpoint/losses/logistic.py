@@ -27,7 +27,10 @@ class Logistic(Loss):
 
     name = "logistic"
     task: Task = "classification"
-    steepest = 1.0
+
+    @property
+    def steepest(self) -> float:  # type: ignore[override]  # a field, if it were an attribute with a type
+        return 1.0
 
     @property
     def formula(self) -> Mapping[str, Any]:

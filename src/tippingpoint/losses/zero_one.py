@@ -17,7 +17,7 @@ class ZeroOne(Loss):
     name = "zero_one"
     curved = False
     task: Task = "classification"
-    range = (0.0, 1.0)
+    range: tuple[float, float] = (0.0, 1.0)
 
     @property
     def needs_crossing(self) -> bool:

@@ -52,7 +52,7 @@ class BoosterClassifier:
 
     def __init__(self, source: Any, probabilities: Callable[[Any], Any], classes: Sequence[Any]) -> None:
         self.source = source
-        self.classes_ = list(classes)
+        self.classes_: list[Any] = list(classes)
         self._probabilities = probabilities
 
     def predict_proba(self, rows: Any) -> np.ndarray[Any, Any]:

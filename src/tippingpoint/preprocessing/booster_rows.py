@@ -23,7 +23,7 @@ class BoosterRows:
 
     def __init__(self, booster: Any, columns: Sequence[str] = ()) -> None:
         """Of frames with these columns; arrays have none."""
-        self.names = booster_names(booster, columns)
+        self.names: tuple[str, ...] | None = booster_names(booster, columns)
         self._booster = booster
         self._known = native_categories(booster, columns)
 

@@ -65,7 +65,7 @@ class QueryOracle(AtomsOracle):
         super().__init__(sample, losses[sample] + lift, cost, dict(zip(domain.names, places.T, strict=True)))
         self.exact = exact
         self.certificate = certificate
-        self.unit = domain.unit
+        self.unit: str = domain.unit
         self.interrupted = interrupted
         self._notes = notes
         self._floor = floor

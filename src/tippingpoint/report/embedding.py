@@ -65,7 +65,7 @@ class EmbeddedAtoms(Envelopes):
     """
 
     def __init__(self, held: dict[str, Any]) -> None:
-        self.losses = unpack(held["losses"])
+        self.losses: FloatArray = unpack(held["losses"])
         atoms = Envelopes.of_moves(unpack(held["count"]).astype(np.intp), unpack(held["lift"]), unpack(held["cost"]))
         super().__init__(atoms.first, atoms.lift, atoms.cost)
 

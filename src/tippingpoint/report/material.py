@@ -53,7 +53,7 @@ class Material:
     """
 
     def __init__(self, result: Mapping[str, Any], evidence: Evidence, request: Request) -> None:
-        self.result = dict(result)
+        self.result: dict[str, Any] = dict(result)
         self.evidence = evidence
         self.request = request
         self._parts: dict[str, Any] = {}

@@ -92,12 +92,16 @@ class Sheet:
         plain = {name: replace(column, holds="number") for name, column in columns.items() if column.holds == "boolean"}
         self._columns = {**columns, **plain} if freely else columns
         self.rows = rows
-        self.names = list(places.before)
-        self.values = {name: np.asarray(values)[rows] for name, values in places.before.items()}
-        self.holds = [None if words(self._columns[name]) else column_format(places.numbers[name][1]) for name in self.names]
+        self.names: list[str] = list(places.before)
+        self.values: dict[str, np.ndarray[Any, Any]] = {
+            name: np.asarray(values)[rows] for name, values in places.before.items()
+        }
+        self.holds: list[ColumnFormat | None] = [
+            None if words(self._columns[name]) else column_format(places.numbers[name][1]) for name in self.names
+        ]
         cells = (self._cells(name, self.values[name]) for name in self.names)
-        self.before = [list(row) for row in zip(*cells, strict=True)]
-        self.spread = [_spread(np.asarray(places.before[name]), self._columns.get(name)) for name in self.names]
+        self.before: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
+        self.spread: list[float] = [_spread(np.asarray(places.before[name]), self._columns.get(name)) for name in self.names]
 
     def changes(self, after: Mapping[str, Any], which: Sequence[int]) -> list[list[list[Any]]]:
         """`[column, value]` of every cell that changes, for some of the rows, which `after` holds in the same order."""

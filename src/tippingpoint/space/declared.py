@@ -61,16 +61,16 @@ class Declared:
         self.space = space
         self.data = data
         self.known = known
-        self.place = {name: j for j, name in enumerate(data.names)}
-        self.one_hot = self._one_hot()
+        self.place: dict[str, int] = {name: j for j, name in enumerate(data.names)}
+        self.one_hot: dict[str, list[str]] = self._one_hot()
         inside = {column for columns in self.one_hot.values() for column in columns}
-        self.features = [name for name in data.names if name not in inside] + list(self.one_hot)
-        self.price = self._each("price", space.price, 1.0)
-        self.lower = self._each("lower", space.lower, -math.inf)
-        self.upper = self._each("upper", space.upper, math.inf)
-        self.kinds = self._kinds()
-        self.moves = self._moves()
-        self.settings = {argument: self._setting(argument) for argument in SETTINGS}
+        self.features: list[str] = [name for name in data.names if name not in inside] + list(self.one_hot)
+        self.price: dict[str, float] = self._each("price", space.price, 1.0)
+        self.lower: dict[str, float] = self._each("lower", space.lower, -math.inf)
+        self.upper: dict[str, float] = self._each("upper", space.upper, math.inf)
+        self.kinds: dict[str, str] = self._kinds()
+        self.moves: list[str] = self._moves()
+        self.settings: dict[str, dict[str, Any]] = {argument: self._setting(argument) for argument in SETTINGS}
         self._check()
 
     def values(self, column: str) -> FloatArray:

@@ -21,7 +21,7 @@ from tippingpoint.errors import InputError
 from tippingpoint.families.options import check_whole
 from tippingpoint.training import objectives
 from tippingpoint.training.adversary import Losses
-from tippingpoint.training.fitting import Course, Rows, minimise
+from tippingpoint.training.fitting import Course, History, Rows, minimise
 from tippingpoint.training.inputs import Array, read_rows, read_training, read_weights
 from tippingpoint.training.modules import Factory, build, check_model, check_outputs, seeded
 from tippingpoint.training.objectives import MeanRisk, Objective
@@ -152,10 +152,10 @@ class Trained(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         with seeded(seed):
             module = build(self.model, self.hidden, x.shape[1], outputs).float().to(self.device)
             check_outputs(_trial(module, every.x[:TRIAL_ROWS]), min(TRIAL_ROWS, len(x)), outputs)
-            self.history_ = minimise(module, self._objective(losses), train, held_out, course, seed)
-        self.n_iter_ = self.history_.steps
-        self.module_ = module.double().eval()
-        self.validation_score_ = self._judged(x[held], target[held], weight[held]) if len(held) else math.nan
+            self.history_: History = minimise(module, self._objective(losses), train, held_out, course, seed)
+        self.n_iter_: int = self.history_.steps
+        self.module_: nn.Module = module.double().eval()
+        self.validation_score_: float = self._judged(x[held], target[held], weight[held]) if len(held) else math.nan
 
     def _split(self, x: Array, target: Array, seed: int) -> tuple[Array, Array]:
         """Rows to train on and rows held out; by class where every class has enough."""
@@ -186,7 +186,8 @@ class Classifier(ClassifierMixin, Trained):  # type: ignore[misc]  # scikit-lear
         self._check()
         x, y = read_training(self, X, y)
         check_classification_targets(y)
-        self.classes_, index = np.unique(y, return_inverse=True)
+        classes, index = np.unique(y, return_inverse=True)
+        self.classes_: Array = classes
         if len(self.classes_) < 2:
             raise InputError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs at least two.")
         two = len(self.classes_) == 2

@@ -38,9 +38,9 @@ class Caller:
     """
 
     def __init__(self, model: Any, features: Features, batch: int | None, calls: int | None, repeats: int) -> None:
-        self.rows_asked = 0
+        self.rows_asked: int = 0
         """Rows that the model was asked about."""
-        self.noise = Noise(repeats)
+        self.noise: Noise = Noise(repeats)
         """How far answers that were averaged are apart."""
         self._model = model
         self._features = features

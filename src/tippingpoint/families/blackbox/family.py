@@ -15,7 +15,7 @@ from tippingpoint.families.blackbox.options import BlackBoxOptions
 from tippingpoint.families.blackbox.outputs import read_answers
 from tippingpoint.families.blackbox.thresholds import breakpoints
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
-from tippingpoint.families.options import check_whole
+from tippingpoint.families.options import Options, check_whole
 from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES, Loss
 from tippingpoint.preprocessing.boosters import booster_estimator
@@ -37,8 +37,8 @@ class BlackBoxFamily(Family):
 
     name = "black boxes"
     one = "a black box"
-    options = BlackBoxOptions
-    capabilities = (
+    options: type[Options] = BlackBoxOptions
+    capabilities: tuple[Capability, ...] = (
         Capability(
             "black box: anything that predicts",
             tuple(LOSSES),
@@ -85,7 +85,9 @@ class BlackBoxJudgement(Judgement):
         self._model = model
         self._caller = Caller(model, features, options.batch, options.calls, options.repeats)
         reading = read_answers(model, features, y, loss, options, self._caller)
-        self.label, self.range, self.notes = reading.label, reading.range, reading.notes
+        self.label: str = reading.label
+        self.range: tuple[float, float] = reading.range
+        self.notes: tuple[str, ...] = reading.notes
         self._calls = self._left()
         self._answered = False
         self._queried = QueriedModel(reading, features.x, reason, self._caller.noise, options.seed, options.progress)

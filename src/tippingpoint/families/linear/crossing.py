@@ -64,7 +64,7 @@ class CrossingOracle(NearestErrorOracle):
         self, x: FloatArray, losses: FloatArray, boundaries: Sequence[Boundary], domain: Domain, certificate: str
     ) -> None:
         self.certificate = certificate
-        self.unit = domain.unit
+        self.unit: str = domain.unit
         self._x = x
         self._domain = domain
         self._losses = losses

@@ -33,7 +33,7 @@ class LinearFamily(Family):
 
     name = "linear models"
     one = "a linear model"
-    capabilities = (
+    capabilities: tuple[Capability, ...] = (
         Capability("linear: a regressor, or two classes", tuple(LOSSES), ALL_BUT_FINE, "exact", "closed forms"),
         Capability("linear: several classes", ("zero_one",), ALL_BUT_FINE, "exact", "the nearest boundary"),
         Capability(
@@ -81,7 +81,8 @@ class LinearJudgement(Judgement):
     """A linear model; everything about it is exact."""
 
     def __init__(self, linear: LinearModel, features: Features, y: Any, loss: Loss) -> None:
-        self.label, self.range = loss.label, loss.range
+        self.label: str = loss.label
+        self.range: tuple[float, float] = loss.range
         self._features = features
         self._linear = linear
         self._loss = loss
@@ -147,7 +148,8 @@ class PiecesJudgement(Judgement):
                 f"the loss has {loss.slopes.shape[1]} coefficients a piece but X has {features.x.shape[1]} columns."
             )
         features.check_numbers()
-        self.label, self.range = loss.label, loss.range
+        self.label: str = loss.label
+        self.range: tuple[float, float] = loss.range
         self._x = features.x
         index, _ = class_indices(read_labels(y, "y", len(features.x)), None, 1)
         self._signs = np.where(index > 0, 1.0, -1.0)

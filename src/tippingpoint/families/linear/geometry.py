@@ -107,9 +107,9 @@ class ScoreGeometry:
         self._offers = [Offer(score.worth(menu), menu.cost) for menu in self._menus]
         held = [menu.options(x) for menu in self._menus]
         self._options = np.column_stack(held) if held else np.zeros((len(x), 0), dtype=np.intp)
-        self.bounded = bool(domain.bounded[self._moves].any() or np.isnan(x[:, self._moves]).any() or self._menus)
+        self.bounded: bool = bool(domain.bounded[self._moves].any() or np.isnan(x[:, self._moves]).any() or self._menus)
         """Whether samples differ in how far they can be pushed."""
-        self.rounds = bool((self._step > 0.0).any())
+        self.rounds: bool = bool((self._step > 0.0).any())
         """Whether some features move in steps too fine for a menu: they move freely, and are rounded at the end."""
         with np.errstate(all="ignore"):
             self._compliance = float(np.sum(np.square(self._beta) / self._price))
@@ -119,7 +119,7 @@ class ScoreGeometry:
                 f" have squares that are no numbers; {REMEDY}."
             )
         jumping = [menu.columns for menu in self._menus]
-        self.columns = np.unique(np.concatenate([self._moves, *jumping])).astype(np.intp)
+        self.columns: IntArray = np.unique(np.concatenate([self._moves, *jumping])).astype(np.intp)
         """Columns that may move and matter."""
 
     @property

@@ -50,15 +50,15 @@ class LinearOracle(RelaxedOracle):
     """
 
     def __init__(self, x: FloatArray, y: FloatArray, score: Score, loss: Loss, domain: Domain, scores: FloatArray) -> None:
-        self.unit = domain.unit
+        self.unit: str = domain.unit
         self._loss = loss
         self._geometry = ScoreGeometry(x, score, domain)
         self._sides = _sides(y, scores, loss, both=self._geometry.bounded)
         with np.errstate(over="ignore"):  # a loss that is no number is refused by its profile
             self._losses = loss.value(self._sides[0].v)
         self._kept: dict[tuple[int, int], Push] = {}
-        self.exact = not self._geometry.rounds
-        self.certificate = f"{how_certified(exact=self.exact)}: {loss.label} loss of a linear score"
+        self.exact: bool = not self._geometry.rounds
+        self.certificate: str = f"{how_certified(exact=self.exact)}: {loss.label} loss of a linear score"
 
     @property
     def losses(self) -> FloatArray:

@@ -37,10 +37,10 @@ class PiecesOracle(RelaxedOracle):
         Which features may move, within which bounds, at what price.
     """
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     def __init__(self, x: FloatArray, y: FloatArray, loss: PiecewiseLinear, domain: Domain) -> None:
-        self.unit = domain.unit
+        self.unit: str = domain.unit
         self._x = x
         self._y = y
         self._domain = domain
@@ -48,8 +48,8 @@ class PiecesOracle(RelaxedOracle):
         self._now = [y * combine(x, a) + b for a, b in zip(loss.slopes, loss.offsets, strict=True)]
         self._losses: FloatArray = np.maximum.reduce(self._now)
         self._loss = loss
-        self.exact = not any(piece.rounds for piece in self._pieces)
-        self.certificate = f"{how_certified(exact=self.exact)}: convex piecewise-linear loss of the features"
+        self.exact: bool = not any(piece.rounds for piece in self._pieces)
+        self.certificate: str = f"{how_certified(exact=self.exact)}: convex piecewise-linear loss of the features"
 
     @property
     def losses(self) -> FloatArray:

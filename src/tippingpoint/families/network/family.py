@@ -10,6 +10,7 @@ from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.network.options import NetworkOptions
+from tippingpoint.families.options import Options
 from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES
 from tippingpoint.preprocessing.modules import holds_module, steps_and_last
@@ -20,8 +21,8 @@ class NetworkFamily(Family):
 
     name = "networks"
     one = "a network"
-    options = NetworkOptions
-    capabilities = (
+    options: type[Options] = NetworkOptions
+    capabilities: tuple[Capability, ...] = (
         Capability("network: ReLUs and other lines", tuple(LOSSES), ("one feature",), "exact", "every piece along the column"),
         Capability(
             "network: the same, of several classes",

@@ -61,7 +61,8 @@ class NetworkJudgement(Judgement):
                         f"{name}={given[name]!r} has no effect with the 0/1 loss, of which the paper takes nearest errors as"
                         " given; leave it out."
                     )
-        self.label, self.range = reading.label, reading.range
+        self.label: str = reading.label
+        self.range: tuple[float, float] = reading.range
 
     def oracle(self, domain: Domain) -> Oracle:
         """Queried where features jump; else searched: along a path of prices, for nearest errors, or as the paper does."""

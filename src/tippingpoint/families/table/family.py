@@ -14,7 +14,7 @@ class TableFamily(Family):
 
     name = "tables of alternatives"
     one = "a table of alternatives"
-    capabilities = (
+    capabilities: tuple[Capability, ...] = (
         Capability("any, as a table of alternatives", ("given",), EVERY_KIND, "exact", "every alternative in the table"),
     )
 

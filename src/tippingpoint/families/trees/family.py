@@ -7,6 +7,7 @@ from typing import Any
 
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
+from tippingpoint.families.options import Options
 from tippingpoint.families.trees.options import TreeOptions
 from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES
@@ -18,8 +19,8 @@ class TreeFamily(Family):
 
     name = "tree ensembles"
     one = "a tree ensemble"
-    options = TreeOptions
-    capabilities = (
+    options: type[Options] = TreeOptions
+    capabilities: tuple[Capability, ...] = (
         Capability(
             "trees: XGBoost, LightGBM, CatBoost, scikit-learn",
             tuple(LOSSES),

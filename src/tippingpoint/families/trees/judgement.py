@@ -63,7 +63,8 @@ class TreeJudgement(Judgement):
     searched = True
 
     def __init__(self, model: TreeModel, features: Features, label: str, options: TreeOptions) -> None:
-        self.label, self.range = label, model.judge.loss.range
+        self.label: str = label
+        self.range: tuple[float, float] = model.judge.loss.range
         self._model = model
         self._features = features
         self._options = options

@@ -55,11 +55,11 @@ class LineOracle(AtomsOracle):
         cost = np.concatenate([np.zeros(len(everyone)), domain.distance(task.x[rows], places)])
         shown = dict(zip(domain.names, np.concatenate([task.x, places]).T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, shown)
-        self.unit = domain.unit
+        self.unit: str = domain.unit
         self._notes = notes
-        self.caution = caution(domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing)
+        self.caution: str = caution(domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing)
         names = [task.partition.forest.variables[v].name for v in moving]
-        self.certificate = f"every cell of {names[0]!r} that the trees tell apart" if names else NOTHING_SEEN
+        self.certificate: str = f"every cell of {names[0]!r} that the trees tell apart" if names else NOTHING_SEEN
 
     @property
     def notes(self) -> tuple[str, ...]:

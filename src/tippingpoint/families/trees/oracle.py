@@ -67,11 +67,11 @@ class TreeOracle(Oracle):
 
     exact = False
     certificate = BY_CELLS
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self.unit = setting.domain.unit
+        self.unit: str = setting.domain.unit
         self._found: dict[float, FoundOracle] = {}
 
     @property
@@ -117,7 +117,7 @@ class FoundOracle(AtomsOracle):
     certificate = BY_CELLS
 
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
-        self.unit = setting.domain.unit
+        self.unit: str = setting.domain.unit
         self._enclosure = enclosure
         rows, places, losses, self._as_found = confirmed(enclosure, setting.ask)
         task, everyone = setting.task, np.arange(len(setting.task.losses))
@@ -127,7 +127,7 @@ class FoundOracle(AtomsOracle):
         columns = dict(zip(setting.domain.names, shown.T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, columns)
         lift = losses - task.losses[rows]
-        self.caution = caution(setting.domain, task.x, rows, places, lift, errors=task.crossing)
+        self.caution: str = caution(setting.domain, task.x, rows, places, lift, errors=task.crossing)
 
     @property
     def least(self) -> FloatArray | None:
@@ -155,7 +155,7 @@ class TunedTreeOracle(FoundOracle):
         self._proof = proof
         self._attained = proof.exact and self._as_found
         self._notes = setting.notes + _endings(proof, setting.limits)
-        self.interrupted = proof.ending == "keyboard"
+        self.interrupted: bool = proof.ending == "keyboard"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ class TreeErrors(ErrorEnclosure):
     def __init__(self, task: TreeTask) -> None:
         super().__init__(task.losses, np.full(len(task.losses), math.inf), NEAR * task.nearest, _wider(task.farthest))
         self.task = task
-        self.cells = task.partition.rows.home.copy()
+        self.cells: Int32Array = task.partition.rows.home.copy()
         """Where the nearest errors are."""
 
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
@@ -194,7 +194,7 @@ class TreeGains(GainEnclosure):
         top = TOP_FACTOR * dearest / usual
         super().__init__(task.losses, lift, NEAR * task.nearest / usual or top, top or 1.0, dearest)
         self.task = task
-        self.atoms = Atoms(task.x)
+        self.atoms: Atoms = Atoms(task.x)
 
     def respond(self, price: float) -> Response:
         return self.atoms.respond(price)

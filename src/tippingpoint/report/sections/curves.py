@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from tippingpoint.report.badges import badge
 from tippingpoint.report.charts import line_chart
@@ -59,7 +59,9 @@ class Curves(Section[CurvesPart]):
 
     name = "curves"
     title = "Other thresholds, other kinds of change"
-    script = MappingProxyType({"thresholds": THRESHOLDS_TITLE, "mixes": MIXES_TITLE, "axis": MIXES_AXIS, "reach": REACH_SHARE})
+    script: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"thresholds": THRESHOLDS_TITLE, "mixes": MIXES_TITLE, "axis": MIXES_AXIS, "reach": REACH_SHARE}
+    )
 
     def compute(self, material: Material) -> CurvesPart:
         curve, tradeoff = over_thresholds(material.problem), over_mixes(material.problem)

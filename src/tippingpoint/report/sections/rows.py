@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from tippingpoint.report.changes import (
     DIGITS,
@@ -64,7 +64,7 @@ class RowsSection(Section[RowsPart]):
 
     name = "rows"
     title = "The most sensitive rows"
-    script = MappingProxyType(
+    script: ClassVar[Mapping[str, Any]] = MappingProxyType(
         {
             "caption": CAPTION,
             "head": HEAD,

@@ -75,7 +75,8 @@ class Explorer:
         self._restarts = restarts
         self._leads = [scores.by(lead) for lead in leads]
         self._all = np.arange(scores.samples)
-        self.now, slope = scores.linearised(self._all, scores.staying(self._all))
+        now, slope = scores.linearised(self._all, scores.staying(self._all))
+        self.now: FloatArray = now
         """Every sample's score where it is."""
         steep = cost(slope)
         typical = float(np.median(steep[steep > 0.0])) if (steep > 0.0).any() else 1.0

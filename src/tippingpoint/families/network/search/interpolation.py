@@ -19,7 +19,7 @@ class InterpolatedResponses:
     No atom attains them; they tell, to a part in a hundred, at which price to search.
     """
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     def __init__(self, layers: Layers, rungs: Sequence[float], losses: FloatArray) -> None:
         self._prices = (0.0, *rungs)

@@ -121,10 +121,10 @@ class SearchedOracle(Oracle):
         trace: tuple[float, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.interrupted = bool(notes)  # of what else there is to note, searches of networks say nothing
+        self.interrupted: bool = bool(notes)  # of what else there is to note, searches of networks say nothing
         self.setting = setting
         self.certificate = certificate
-        self.unit = setting.unit
+        self.unit: str = setting.unit
         self.certifier = certifier
         self._losses = setting.losses
         self._trace = trace
@@ -165,7 +165,7 @@ class LayersOracle(SearchedOracle):
         What was found.
     """
 
-    ceiling = math.inf
+    ceiling: float = math.inf
 
     def __init__(
         self,

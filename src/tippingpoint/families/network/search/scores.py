@@ -87,20 +87,20 @@ class Scores:
         self._shape = shape
         self._device = device
         self._dtype = input_dtype(module)
-        self.batch = batch or max(MAX_NUMBERS // x.shape[1], 1)
+        self.batch: int = batch or max(MAX_NUMBERS // x.shape[1], 1)
         """Rows that the module sees at once."""
-        self.moves = np.flatnonzero(np.isfinite(domain.price))
+        self.moves: IntArray = np.flatnonzero(np.isfinite(domain.price))
         """Columns that may move."""
-        self.unit = np.sqrt(domain.price[self.moves])
+        self.unit: FloatArray = np.sqrt(domain.price[self.moves])
         """How long the step of a feature's unit is."""
         self._domain = domain
-        self.bounded = bool(domain.bounded[self.moves].any())
+        self.bounded: bool = bool(domain.bounded[self.moves].any())
         self._whole = len(self.moves) == x.shape[1]
         self._priced = bool((self.unit != 1.0).any())
         self._columns = torch.as_tensor(self.moves)
-        self.tally = Tally()
+        self.tally: Tally = Tally()
         """How often the module was asked, by whichever score."""
-        self.rounding = self._noise()
+        self.rounding: float = self._noise()
         """A score must pass zero by more than this to count: the last digits depend on how many rows are asked at once."""
 
     def by(self, pushed: Outputs) -> Scores:

@@ -31,7 +31,7 @@ class PipedColumns:
     """
 
     def __init__(self, steps: Any, reading: TreeReading, features: Features) -> None:
-        self.start = whole_row(features)
+        self.start: FloatArray = whole_row(features)
         self._steps = steps
         self._features = features
         self._width = reading.forest.width

@@ -42,7 +42,7 @@ class RawColumns:
         for m, j in enumerate(source.tolist()):
             if features.columns[j].holds == "category" and m not in unasked:
                 self._tables[m] = self._table(j, self._codes.get(m))
-        self.numbers = np.array([m not in self._tables and m not in self._codes for m in range(len(source))])
+        self.numbers: BoolArray = np.array([m not in self._tables and m not in self._codes for m in range(len(source))])
 
     def __call__(self, x: FloatArray, rows: IntArray) -> FloatArray:
         """`(n, M)` what the model sees of these rows."""

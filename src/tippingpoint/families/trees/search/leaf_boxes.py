@@ -125,10 +125,10 @@ class LeafBoxes:
                 asked[v].append((len(rows), cells))
             trees.append(t)
             rows.append(row)
-        self.tree = np.array(trees, dtype=np.intp)
-        self.begins = np.searchsorted(self.tree, np.arange(len(forest.roots)))
-        self.values = forest.values[rows]
-        self.asked = [_gathered(forest, v, each) for v, each in enumerate(asked)]
+        self.tree: IntArray = np.array(trees, dtype=np.intp)
+        self.begins: IntArray = np.searchsorted(self.tree, np.arange(len(forest.roots)))
+        self.values: FloatArray = forest.values[rows]
+        self.asked: list[Runs | Sets] = [_gathered(forest, v, each) for v, each in enumerate(asked)]
         # All sets of cells that go left, one after the other: where those of a variable begin, and how wide they are.
         self._ordered = np.array([v.ordered for v in forest.variables], dtype=bool)
         self._widths = np.array([v.cells for v in forest.variables], dtype=np.intp)

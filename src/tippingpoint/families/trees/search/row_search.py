@@ -93,10 +93,15 @@ class RowSearch:
     """
 
     def __init__(self, home: Int32Array, costs: list[FloatArray], leaf_costs: FloatArray, known: float, end: float) -> None:
-        self.home, self.costs, self.leaf_costs = home, costs, leaf_costs
-        self.best, self.found, self.cells, self.cut = known, False, self.home, False
+        self.home = home
+        self.costs = costs
+        self.leaf_costs = leaf_costs
+        self.best: float = known
+        self.found: bool = False
+        self.cells: Int32Array = home
+        self.cut: bool = False
         self.end = end
-        self.work = 0
+        self.work: int = 0
 
     def run(self, sides: list[Side], budget: int) -> float:
         """The bound on the profit of any place: what is attained, where that is the best."""

@@ -29,8 +29,8 @@ class SideLeaves:
 
     def __init__(self, boxes: LeafBoxes, weights: FloatArray) -> None:
         self.boxes = boxes
-        self.values = np.asarray((boxes.values * weights).sum(axis=1))
-        self.round_off = ROUND_OFF * float(np.maximum.reduceat(np.abs(self.values), boxes.begins).sum())
+        self.values: FloatArray = np.asarray((boxes.values * weights).sum(axis=1))
+        self.round_off: float = ROUND_OFF * float(np.maximum.reduceat(np.abs(self.values), boxes.begins).sum())
         self._levels, self._rank = np.unique(self.values, return_inverse=True)
 
     @cached_property
