@@ -16,6 +16,7 @@ Everything below is the command ``tippingpoint``. Each command takes the same op
 # semicolons and decimal commas.
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,11 +37,10 @@ X_train, X_eval, y_train, y_eval = train_test_split(X, y, test_size=0.5, random_
 pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 trees = XGBClassifier(n_estimators=40, max_depth=3, random_state=0).fit(X_train, y_train == "malignant")
 
-afternoon = tempfile.TemporaryDirectory()
-os.chdir(afternoon.name)
-skops.io.dump(pipeline, "model.skops")
-trees.save_model("next.ubj")
-X_eval.assign(diagnosis=y_eval).to_csv("evaluation.csv", sep=";", decimal=",", index=False)
+folder = Path(tempfile.mkdtemp())
+skops.io.dump(pipeline, folder / "model.skops")
+trees.save_model(folder / "next.ubj")
+X_eval.assign(diagnosis=y_eval).to_csv(folder / "evaluation.csv", sep=";", decimal=",", index=False)
 
 
 # %%
@@ -49,7 +49,7 @@ X_eval.assign(diagnosis=y_eval).to_csv("evaluation.csv", sep=";", decimal=",", i
 def shell(line):
     program, *words = shlex.split(line)
     command = [sys.executable, "-m", "tippingpoint", *words] if program == "tippingpoint" else [program, *words]
-    settings = {"capture_output": True, "encoding": "utf-8", "env": {**os.environ, "PYTHONUTF8": "1"}}
+    settings = {"capture_output": True, "encoding": "utf-8", "cwd": folder, "env": {**os.environ, "PYTHONUTF8": "1"}}
     done = subprocess.run(command, check=False, **settings)  # noqa: S603  # lines of this page only
     print(f"$ {line}\n{done.stdout}{done.stderr}" + (f"[exit code {done.returncode}]\n" if done.returncode else ""))
 
@@ -69,7 +69,7 @@ shell("tippingpoint evaluate --model model.skops --data evaluation.csv --target 
 # measure in standard deviations. You also see that semicolons and decimal commas were recognised, and that this was said.
 #
 # What you settled goes into a file. It is part of the memo: whoever repeats your work starts from it.
-Path("run.toml").write_text(
+(folder / "run.toml").write_text(
     """\
 data = "evaluation.csv"
 target = "diagnosis"
@@ -101,7 +101,7 @@ shell("tippingpoint curve --config run.toml --model model.skops --risks 0.1,0.15
 
 # %%
 # A picture for the memo, from the file that was just written: the JSON is all that it takes.
-tp.Sweep.from_json(Path("curve.json").read_text(encoding="utf-8")).plot()
+tp.Sweep.from_json((folder / "curve.json").read_text(encoding="utf-8")).plot()
 
 # %%
 # Three o'clock: the successor
@@ -144,8 +144,8 @@ shell("sed -n 9,24p memo.md")
 # Every number of it comes from the files above.
 import json
 
-result = tp.StabilityResult.from_json(Path("result.json").read_text(encoding="utf-8"))
-verdict = json.loads(Path("comparison.json").read_text(encoding="utf-8"))["verdicts"][0]
+result = tp.StabilityResult.from_json((folder / "result.json").read_text(encoding="utf-8"))
+verdict = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["verdicts"][0]
 low, high = result.interval()
 known = "exact" if result.exact else f"certified from below by {result.lower:.4f}"
 moving = result.corruption_excess / (result.risk - result.current_risk)
@@ -164,7 +164,6 @@ print(f"""\
 # %%
 # Next: :doc:`/how-to/gate-a-build` for the build server, :doc:`/how-to/model-files` for what may be loaded from strangers.
 
-os.chdir("/")
-afternoon.cleanup()
+shutil.rmtree(folder)
 
 # sphinx_gallery_thumbnail_number = 1
