@@ -58,7 +58,7 @@ try:
     print("ACS Income, California 2018: real people.")
 except tp.InputError as missing:
     X, y = made_up_people()
-    print(textwrap.fill(f"MADE-UP applicants, as ACS Income is not here. {missing}", 88))
+    print(textwrap.fill(f"MADE-UP applicants, as ACS Income is not here. {missing}", 78))
 categories = ["employer", "occupation", "sex"]
 X = X.astype({"age": int, "education": int} | dict.fromkeys(categories, "category"))
 print(X.head().to_string())

@@ -57,9 +57,9 @@ def shell(line):
     done = subprocess.run(  # noqa: S603  # lines of this page only
         command, check=False, capture_output=True, encoding="utf-8", **settings
     )
-    print("$ " + " \\\n    ".join(textwrap.wrap(line, 80, break_on_hyphens=False)))
+    print("$ " + " \\\n    ".join(textwrap.wrap(line, 70, break_on_hyphens=False)))
     for text in (done.stdout + done.stderr).splitlines():
-        print(text if "  " in text else textwrap.fill(text, 88, break_long_words=False))
+        print(text if "  " in text else textwrap.fill(text, 78, break_long_words=False))
     print(f"[exit code {done.returncode}]\n" if done.returncode else "")
 
 

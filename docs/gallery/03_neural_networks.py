@@ -179,7 +179,7 @@ profile.curve([0.1, 0.2, 0.3, 0.4, 0.5], theta1=1.0, theta2=0.25).plot()
 print(f"""- "A change of cost {result.upper:.4f} breaks the dense network. Here it is." Certain: it was found.
 - "No change below {np.floor(result.lower * 1e4) / 1e4:.4f} does." Certain for these images: it is proved.
 - "The stability is {result.upper:.4f}." Not certain: that is the upper bound.""")
-print(textwrap.fill(f"Of the two: {comparison.verdict('convolution')}", 88))
+print(textwrap.fill(f"Of the two: {comparison.verdict('convolution')}", 78))
 
 # %%
 # Next: :doc:`/explanation/what-is-exact` says what can be proved for which model; :doc:`06_improving_a_model` trains networks

@@ -136,11 +136,11 @@ broken = {
 try:
     tp.compare(broken, **question)
 except tp.InputError as error:
-    print(textwrap.fill(f"refused: {error}", 88))
+    print(textwrap.fill(f"refused: {error}", 78))
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     partly = tp.compare(broken, common=True, **question)
-print(textwrap.fill(f"warned: {said[0].message}", 88))
+print(textwrap.fill(f"warned: {said[0].message}", 78))
 print(partly.verdict(other))
 
 # %%

@@ -116,9 +116,9 @@ only = tp.compare(
     space=tp.Space(movable=targets),
     **errors,
 )
-print(textwrap.fill(f"If only {', '.join(targets)} may move:", 88))
+print(textwrap.fill(f"If only {', '.join(targets)} may move:", 78))
 for verdict, row in zip(only.verdicts(), only.pairs(), strict=True):
-    print(textwrap.fill(f"{row[2]:+.4f} ± {row[3]:.4f}: {verdict}", 88, subsequent_indent="    "))
+    print(textwrap.fill(f"{row[2]:+.4f} ± {row[3]:.4f}: {verdict}", 78, subsequent_indent="    "))
 
 # %%
 # Other halves, other seeds
