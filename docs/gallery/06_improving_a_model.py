@@ -71,12 +71,12 @@ trained = {
 }
 
 # %%
-# And one impostor. It is the plain network with its scores halved: half as confident, and otherwise the same. It gives the
-# same answer for every tumour there is, so nothing about it is better.
+# And one impostor. It is the plain network with its scores divided by four: less confident, and otherwise the same. It gives
+# the same answer for every tumour there is, so nothing about it is better.
 impostor = copy.deepcopy(plain.as_module())
 with torch.no_grad():
-    impostor[-1].weight /= 2
-    impostor[-1].bias /= 2
+    impostor[-1].weight /= 4
+    impostor[-1].bias /= 4
 trained["impostor"] = impostor.eval()
 
 # %%
@@ -89,12 +89,12 @@ print(by_entropy)
 
 # %%
 # Look at the impostor. If it is "more stable" here, the cross-entropy rewards something that is no improvement: a less
-# confident network pays less for each mistake. That does not make the other gains false, but part of them may be of the same
-# kind.
+# confident network pays less for each mistake. So this comparison alone cannot tell how much of the other gains is better
+# answers, and how much is less confidence.
 #
 # After: by the error rate
 # ------------------------
-# Errors do not change when scores are halved, so this loss is not fooled in that way.
+# Errors do not change when scores are divided, so this loss is not fooled in that way.
 by_errors = tp.compare(trained, Z_eval, y_eval, **errors)
 print(by_errors)
 _, axes = plt.subplots(1, 2, figsize=(10, 2.8), layout="constrained")
