@@ -63,6 +63,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "show_signature": False,
+    "capture_repr": (),  # what a script prints is all that a page shows
     "plot_gallery": os.environ.get("TIPPINGPOINT_GALLERY", "True"),
     "copyfile_regex": r".*\.(csv|json)",
 }

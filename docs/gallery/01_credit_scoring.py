@@ -17,6 +17,7 @@ committee may conclude.
 # ACS Income, answers to the American Community Survey in California. Where its file is not on the machine, the script makes
 # up applicants with the same columns and says so. Then the numbers below teach how to read, and tell nothing about people.
 import os
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,24 +31,26 @@ rng = np.random.default_rng(0)
 def real_people(folder):
     """ACS Income, its one-hot columns put back together."""
     task = tp.datasets.acs_income(folder)
-    jobs = [name for name in task.groups["occupation"] if name not in task.one_hot["OCCP_level"]]
     word = {column: text.split(": ")[-1] for column, text in task.labels.items()}
-    X = pd.DataFrame({new: task.X[old] for new, old in {"age": "AGEP", "hours": "WKHP", "education": "SCHL"}.items()})
-    for name, columns in {"employer": task.one_hot["COW"], "occupation": jobs}.items():
-        X[name] = task.X[list(columns)].idxmax(axis=1).map(word)
-    return X.assign(sex=task.X["SEX"].map({1: "male", 2: "female"})), task.y
+    jobs = sorted(set(task.groups["occupation"]) - set(task.one_hot["OCCP_level"]))
+    X = task.X.rename(columns={"AGEP": "age", "WKHP": "hours", "SCHL": "education"})
+    X["employer"] = X[list(task.one_hot["COW"])].idxmax(axis=1).map(word)
+    X["occupation"] = X[jobs].idxmax(axis=1).map(word).where(X[jobs].any(axis=1))
+    X["sex"] = X["SEX"].map({1: "male", 2: "female"})
+    return X[["age", "hours", "education", "employer", "occupation", "sex"]], task.y
 
 
 def made_up_people(n=12_000):
     """The same columns, from a random number generator."""
-    X = pd.DataFrame({"age": rng.integers(18, 80, n), "hours": rng.normal(38, 12, n).clip(1, 99).round()})
+    X = pd.DataFrame({"age": rng.integers(18, 80, n)})
+    X["hours"] = rng.normal(38, 12, n).clip(1, 99).round()
     X["education"] = rng.normal(18, 3, n).clip(1, 24).round()
-    X["employer"] = rng.choice(["private firm", "non-profit", "self-employed", "local government"], n, p=[0.7, 0.1, 0.1, 0.1])
-    X["occupation"] = rng.choice(["managers", "computing", "medicine", "office", "sales", "food", "construction"], n)
+    X["employer"] = rng.choice(["private firm", "non-profit", "self-employed"], n)
+    worth = {"managers": 1.5, "computing": 1.5, "medicine": 1, "office": -0.3, "food": -2}
+    X["occupation"] = rng.choice(list(worth), n)
     X["sex"] = rng.choice(["female", "male"], n)
-    worth = X["occupation"].map({"managers": 1.5, "computing": 1.5, "medicine": 1, "food": -2}).fillna(-0.3)
-    score = worth + 0.07 * (X["hours"] - 38) + 0.25 * (X["education"] - 18) + 0.03 * (X["age"] - 45)
-    return X, pd.Series(score + rng.logistic(0, 0.6, n) > 0.4, dtype=int)
+    score = X["occupation"].map(worth) + 0.07 * (X["hours"] - 38) + 0.25 * (X["education"] - 18)
+    return X, pd.Series(score + 0.03 * X["age"] + rng.logistic(0, 0.6, n) > 2, dtype=int)
 
 
 try:
@@ -55,21 +58,22 @@ try:
     print("ACS Income, California 2018: real people.")
 except tp.InputError as missing:
     X, y = made_up_people()
-    print(f"MADE-UP applicants, as ACS Income is not here. {missing}")
-X = X.astype({"age": int, "education": int, "employer": "category", "occupation": "category", "sex": "category"})
+    print(textwrap.fill(f"MADE-UP applicants, as ACS Income is not here. {missing}", 78))
+categories = ["employer", "occupation", "sex"]
+X = X.astype({"age": int, "education": int} | dict.fromkeys(categories, "category"))
 print(X.head().to_string())
 
 # %%
-# Not everybody fills in everything. We blank the hours of one applicant in ten: gradient boosting reads a missing value as
-# a value of its own, and so does tippingpoint. Then 8,000 applicants to train on, and 1,500 others to evaluate.
+# Not everybody fills in everything. To make the point, we blank the hours of one applicant in ten: gradient boosting reads a
+# missing value as a value of its own, and so does tippingpoint. Then 8,000 applicants to train on, 1,500 others to evaluate.
 from xgboost import XGBClassifier
 
 X["hours"] = X["hours"].mask(rng.random(len(X)) < 0.1)
 order = rng.permutation(len(X))
-train, held = order[:8000], order[8000:9500]
-X_train, y_train, X_eval, y_eval = X.iloc[train], y.iloc[train], X.iloc[held], y.iloc[held]
-booster = XGBClassifier(n_estimators=60, max_depth=4, learning_rate=0.15, enable_categorical=True, random_state=0)
-booster.fit(X_train, y_train)
+X_train, y_train = X.iloc[order[:8000]], y.iloc[order[:8000]]
+X_eval, y_eval = X.iloc[order[8000:9500]], y.iloc[order[8000:9500]]
+settings = {"n_estimators": 60, "max_depth": 4, "learning_rate": 0.15, "random_state": 0}
+booster = XGBClassifier(enable_categorical=True, **settings).fit(X_train, y_train)
 now = 1 - booster.score(X_eval, y_eval)
 nobody = min(y_eval.mean(), 1 - y_eval.mean())
 print(f"error rate of the model {now:.1%}; of the same answer for everybody {nobody:.1%}")
@@ -94,14 +98,17 @@ print(tp.stability(booster, X_eval, y_eval, scale="std", **question))
 # answer. Age and sex are on the passport: frozen. (Frozen means "not a way to move". It says nothing about whether a model
 # should use them.) Occupation and employer are typed in by a clerk, so a switch is cheap. Hours are self-reported, and an
 # applicant may also withhold them.
-space = tp.Space.infer(X).edit(frozen=["age", "sex"], price={"occupation": 0.1, "employer": 0.1}, missing={"hours": 0.1})
+space = tp.Space.infer(X).edit(
+    frozen=["age", "sex"], price={"occupation": 0.1, "employer": 0.1}, missing={"hours": 0.1}
+)
 print(space)
 
 # %%
 # The answer, from both sides
 # ---------------------------
 # A profile finds the best response of every applicant once. Questions about it are cheap.
-profile = tp.profile(booster, X_eval, y_eval, space=space, scale="std")
+judged = {"X": X_eval, "y": y_eval, "space": space, "scale": "std"}
+profile = tp.profile(booster, **judged)
 result = profile.stability(**question)
 print(result)
 result.plot()
@@ -110,7 +117,7 @@ result.plot()
 # The line *certificate* holds two numbers. The upper one is what a change that we hold in our hands costs. The lower one is
 # proved: no change within the space is cheaper. A proof for trees ends where the two are within 0.1 %; ``gap=0`` goes on to
 # rounding.
-exact = tp.stability(booster, X_eval, y_eval, space=space, scale="std", gap=0.0, **question)
+exact = tp.stability(booster, gap=0.0, **judged, **question)
 print(f"lower {exact.lower:.10f}, upper {exact.upper:.10f}, exact: {exact.exact}")
 low, high = result.interval()
 print(f"in the population that they were drawn from: {low:.4f} to {high:.4f} (95 %)")
@@ -123,7 +130,7 @@ print(f"in the population that they were drawn from: {low:.4f} to {high:.4f} (95
 # -------------
 # One feature may move, all others stay. The dashed line is what reweighting alone costs: a feature whose bar ends there
 # adds nothing.
-ranked = tp.feature_stability(booster, X_eval, y_eval, space=space, scale="std", **question)
+ranked = tp.feature_stability(booster, **judged, **question)
 print(ranked)
 ranked.plot()
 
@@ -136,13 +143,16 @@ ranked.plot()
 # The sensitive distribution Q* holds every applicant with a new weight and a new place. How do those who move do it, and
 # what does a move look like?
 q = result.sensitive
-held_back = X_eval.loc[q["row"]].reset_index(drop=True)
-changed = pd.DataFrame({name: (q[name].astype(str) != held_back[name].astype(str)) & (q["cost"] > 0) for name in ranked})
+after = q[list(ranked)].astype(object).where(q[list(ranked)].notna(), "missing")
+before = X_eval.loc[q["row"], list(ranked)].reset_index(drop=True).astype(object)
+before = before.where(before.notna(), "missing")
+changed = after != before
 ways = changed[q["cost"] > 0].apply(lambda row: " and ".join(row.index[row]), axis=1)
 print(f"{len(ways)} of {result.samples:,} applicants move, by a change of")
 print(ways.value_counts().to_string(header=False))
 for i in ways.groupby(ways).head(1).index[:4]:
-    told = [f"{name} {held_back.loc[i, name]} -> {q.loc[i, name]}" for name in ranked if changed.loc[i, name]]
+    moves = [name for name in ranked if changed.loc[i, name]]
+    told = [f"{name} {before.loc[i, name]} -> {after.loc[i, name]}" for name in moves]
     print(f"applicant {q.loc[i, 'row']}, at cost {q.loc[i, 'cost']:.3f}: {', '.join(told)}")
 
 # %%
@@ -156,7 +166,8 @@ who = pd.DataFrame(
     }
 )
 who["times"] = who["share in Q*"] / who["share now"]
-print(who[who["share now"] > 0.02].sort_values("times", ascending=False).head(6).round(3).to_string())
+common = who[who["share now"] > 0.02]
+print(common.sort_values("times", ascending=False).head(6).round(3).to_string())
 
 # %%
 # ``times`` near one means that no single occupation carries the change: errors are spread over all of them. And a worst
@@ -179,12 +190,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
 columns = make_column_transformer(
-    (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["age", "hours", "education"]),
-    (OneHotEncoder(handle_unknown="ignore"), ["employer", "occupation", "sex"]),
+    (numbers, ["age", "hours", "education"]),
+    (OneHotEncoder(handle_unknown="ignore"), categories),
 )
 logistic = make_pipeline(columns, LogisticRegression(max_iter=1000)).fit(X_train, y_train)
-comparison = tp.compare({"boosting": booster, "logistic": logistic}, X_eval, y_eval, space=space, scale="std", **question)
+comparison = tp.compare({"boosting": booster, "logistic": logistic}, **judged, **question)
 print(comparison)
 _, ax = plt.subplots(figsize=(7, 2.2), layout="constrained")
 comparison.plot(ax)
@@ -201,7 +213,7 @@ print(f"""Tell them:
 - "{verdict}"
 Do not tell them:
 - "It is {result.value:.1%} likely to break": a stability is a price, not a probability.
-- "It is stable": compared with what? Compare models, dates or thresholds at the same prices.
+- "It is stable": compared with what? Compare models or dates at the same prices.
 - "It is fair": sex was frozen, which is no test of fairness.""")
 
 # %%

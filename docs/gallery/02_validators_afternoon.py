@@ -16,9 +16,11 @@ Everything below is the command ``tippingpoint``. Each command takes the same op
 # semicolons and decimal commas.
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 import skops.io
@@ -34,24 +36,31 @@ X, y = tp.datasets.breast_cancer()
 X = X[[name for name in X if name.startswith("mean")]]
 X_train, X_eval, y_train, y_eval = train_test_split(X, y, test_size=0.5, random_state=0)
 pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
-trees = XGBClassifier(n_estimators=40, max_depth=3, random_state=0).fit(X_train, y_train == "malignant")
+trees = XGBClassifier(n_estimators=40, max_depth=3, random_state=0).fit(
+    X_train, y_train == "malignant"
+)
 
-afternoon = tempfile.TemporaryDirectory()
-os.chdir(afternoon.name)
-skops.io.dump(pipeline, "model.skops")
-trees.save_model("next.ubj")
-X_eval.assign(diagnosis=y_eval).to_csv("evaluation.csv", sep=";", decimal=",", index=False)
+folder = Path(tempfile.mkdtemp())
+skops.io.dump(pipeline, folder / "model.skops")
+trees.save_model(folder / "next.ubj")
+X_eval.assign(diagnosis=y_eval).to_csv(folder / "evaluation.csv", sep=";", decimal=",", index=False)
 
 
 # %%
 # A page cannot hold a terminal, so this helper stands for one: it runs a line as your shell would, and prints the line, what
-# comes back, and the exit code where that is not 0. It is all the Python there is from here on.
+# comes back with long lines wrapped, and the exit code where that is not 0. It is nearly all the Python from here on.
 def shell(line):
     program, *words = shlex.split(line)
-    command = [sys.executable, "-m", "tippingpoint", *words] if program == "tippingpoint" else [program, *words]
-    settings = {"capture_output": True, "encoding": "utf-8", "env": {**os.environ, "PYTHONUTF8": "1"}}
-    done = subprocess.run(command, check=False, **settings)  # noqa: S603  # lines of this page only
-    print(f"$ {line}\n{done.stdout}{done.stderr}" + (f"[exit code {done.returncode}]\n" if done.returncode else ""))
+    ours = [sys.executable, "-m", "tippingpoint", *words]
+    command = ours if program == "tippingpoint" else [program, *words]
+    settings = {"cwd": folder, "env": {**os.environ, "PYTHONUTF8": "1"}}
+    done = subprocess.run(  # noqa: S603  # lines of this page only
+        command, check=False, capture_output=True, encoding="utf-8", **settings
+    )
+    print("$ " + " \\\n    ".join(textwrap.wrap(line, 70, break_on_hyphens=False)))
+    for text in (done.stdout + done.stderr).splitlines():
+        print(text if "  " in text else textwrap.fill(text, 78, break_long_words=False))
+    print(f"[exit code {done.returncode}]\n" if done.returncode else "")
 
 
 shell("ls")
@@ -62,14 +71,16 @@ shell("head -n 2 evaluation.csv")
 # -------------------------------
 # Loading a ``.skops`` file runs no code of the team's. (A pickle would, and is refused unless you say ``--trust``.)
 # The threshold is an error rate at which somebody would have to act. You settle on one wrong answer in four.
-shell("tippingpoint evaluate --model model.skops --data evaluation.csv --target diagnosis --risk 0.25")
+shell(
+    "tippingpoint evaluate --model model.skops --data evaluation.csv --target diagnosis --risk 0.25"
+)
 
 # %%
 # The number came, with a hint: the columns have different units, so a move of "one" means something else in each. You will
 # measure in standard deviations. You also see that semicolons and decimal commas were recognised, and that this was said.
 #
 # What you settled goes into a file. It is part of the memo: whoever repeats your work starts from it.
-Path("run.toml").write_text(
+(folder / "run.toml").write_text(
     """\
 data = "evaluation.csv"
 target = "diagnosis"
@@ -80,7 +91,9 @@ theta2 = 0.25
 """,
     encoding="utf-8",
 )
-shell("tippingpoint evaluate --config run.toml --model model.skops --sensitive sensitive.csv --json result.json")
+shell(
+    "tippingpoint evaluate --config run.toml --model model.skops --sensitive sensitive.csv --json result.json"
+)
 
 # %%
 # For a linear model the two bounds of the certificate agree to rounding. It is proved that no cheaper change exists, and the
@@ -97,11 +110,13 @@ shell("tippingpoint features --config run.toml --model model.skops")
 # Half past two: is one threshold enough?
 # ---------------------------------------
 # Somebody in the committee will ask why one in four. A curve answers before they do.
-shell("tippingpoint curve --config run.toml --model model.skops --risks 0.1,0.15,0.2,0.25,0.3,0.4 --json curve.json")
+shell(
+    "tippingpoint curve --config run.toml --model model.skops --risks 0.1,0.15,0.2,0.25,0.3,0.4 --json curve.json"
+)
 
 # %%
 # A picture for the memo, from the file that was just written: the JSON is all that it takes.
-tp.Sweep.from_json(Path("curve.json").read_text(encoding="utf-8")).plot()
+tp.Sweep.from_json((folder / "curve.json").read_text(encoding="utf-8")).plot()
 
 # %%
 # Three o'clock: the successor
@@ -122,8 +137,12 @@ shell(
 # From now on the build server shall refuse a model that is much less stable than today's. Half of today's number leaves room
 # for the sampling error. ``--fail-below`` judges the *certified lower bound*: a number that was merely searched for does not
 # pass.
-shell("tippingpoint evaluate --config run.toml --model next.ubj --classes benign,malignant --fail-below 0.01 --quiet")
-shell("tippingpoint evaluate --config run.toml --model next.ubj --fail-below 0.01 --target diagnose --quiet")
+shell(
+    "tippingpoint evaluate --config run.toml --model next.ubj --classes benign,malignant --fail-below 0.01 --quiet"
+)
+shell(
+    "tippingpoint evaluate --config run.toml --model next.ubj --fail-below 0.01 --target diagnose --quiet"
+)
 
 # %%
 # The successor fails the gate: 1. The second question was wrong: 2. A build that tells the two apart does not take a misspelt
@@ -135,7 +154,9 @@ shell("tippingpoint evaluate --config run.toml --model next.ubj --fail-below 0.0
 # ``report`` writes one page that needs no network: the answer in words, what it can be held against, who is sensitive, the
 # most sensitive rows before and after, and fingerprints of model and data. The ending chooses: ``.html`` to read and send,
 # ``.md`` for a repository, as here.
-shell("tippingpoint report --config run.toml --model model.skops --fail-below 0.01 --report memo.md --quiet")
+shell(
+    "tippingpoint report --config run.toml --model model.skops --fail-below 0.01 --report memo.md --quiet"
+)
 shell("sed -n 9,24p memo.md")
 
 # %%
@@ -144,8 +165,8 @@ shell("sed -n 9,24p memo.md")
 # Every number of it comes from the files above.
 import json
 
-result = tp.StabilityResult.from_json(Path("result.json").read_text(encoding="utf-8"))
-verdict = json.loads(Path("comparison.json").read_text(encoding="utf-8"))["verdicts"][0]
+result = tp.StabilityResult.from_json((folder / "result.json").read_text(encoding="utf-8"))
+verdict = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["verdicts"][0]
 low, high = result.interval()
 known = "exact" if result.exact else f"certified from below by {result.lower:.4f}"
 moving = result.corruption_excess / (result.risk - result.current_risk)
@@ -164,7 +185,6 @@ print(f"""\
 # %%
 # Next: :doc:`/how-to/gate-a-build` for the build server, :doc:`/how-to/model-files` for what may be loaded from strangers.
 
-os.chdir("/")
-afternoon.cleanup()
+shutil.rmtree(folder)
 
 # sphinx_gallery_thumbnail_number = 1

@@ -12,6 +12,8 @@ bound). You will see results where the two almost meet, where they leave room, a
 # ------------
 # The digits ship with scikit-learn: 8 by 8 pixels, grey from 0 to 1. Any module that returns logits will do; a plain
 # ``nn.Sequential`` is best, for its layers can be read, and bounded.
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -22,7 +24,9 @@ from torch import nn
 import tippingpoint as tp
 
 X, y = load_digits(return_X_y=True)
-X_train, X_eval, y_train, y_eval = train_test_split(X / 16.0, y, test_size=400, random_state=0, stratify=y)
+X_train, X_eval, y_train, y_eval = train_test_split(
+    X / 16.0, y, test_size=400, random_state=0, stratify=y
+)
 
 
 def trained(layers, X, y, loss, steps):
@@ -42,7 +46,13 @@ def dense():
 
 
 def convolution():
-    return nn.Unflatten(1, (1, 8, 8)), nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(512, 10)
+    return (
+        nn.Unflatten(1, (1, 8, 8)),
+        nn.Conv2d(1, 8, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(512, 10),
+    )
 
 
 nets = {
@@ -115,11 +125,15 @@ small = trained(
 held = {"X": X_eval[pair[1]], "y": y_eval[pair[1]], "classes": [3, 8], "progress": False}
 answers = {
     "error rate": tp.stability(small, **held, **question),
-    "cross-entropy, searched": tp.stability(small, **held, **question | {"risk": 0.5}, loss="cross_entropy"),
-    "cross-entropy, exact": tp.stability(small, **held, **question | {"risk": 0.5}, loss="cross_entropy", method="exact"),
+    "cross-entropy, searched": tp.stability(
+        small, **held, **question | {"risk": 0.5}, loss="cross_entropy"
+    ),
+    "cross-entropy, exact": tp.stability(
+        small, **held, **question | {"risk": 0.5}, loss="cross_entropy", method="exact"
+    ),
 }
 for name, each in answers.items():
-    print(f"{name:<24} from {each.lower:.5f} to {each.upper:.5f}   {each.lower_by}")
+    print(f"{name:<24} from {each.lower:.5f} to {each.upper:.5f}\n    {each.lower_by}")
 
 # %%
 # Searched and exact should have nearly the same upper bound: then the search had missed little. Only the proof tells you so.
@@ -141,9 +155,11 @@ class Calibrated(nn.Module):
         return self.net(x) / self.temperature
 
 
-closed = tp.stability(Calibrated(nets["dense"], 2.0).eval(), X_eval, y_eval, space=space, progress=False, **question)
+closed = tp.stability(
+    Calibrated(nets["dense"], 2.0).eval(), X_eval, y_eval, space=space, progress=False, **question
+)
 print(f"as layers    from {result.lower:.4f} to {result.upper:.4f}")
-print(f"as a module  from {closed.lower:g} to {closed.upper:.4f}: {closed.lower_by}")
+print(f"as a module  from {closed.lower:g} to {closed.upper:.4f}\n    {closed.lower_by}")
 
 # %%
 # What was found is the same, or nearly. What changed is what you may say. "Not certified" does not mean that the network is
@@ -161,9 +177,9 @@ profile.curve([0.1, 0.2, 0.3, 0.4, 0.5], theta1=1.0, theta2=0.25).plot()
 # What you may say
 # ----------------
 print(f"""- "A change of cost {result.upper:.4f} breaks the dense network. Here it is." Certain: it was found.
-- "No change below {np.floor(result.lower * 1e4) / 1e4:.4f} does." Certain for these images: it is proved (in exact arithmetic).
-- "The stability is {result.upper:.4f}." Not certain: that is the upper bound.
-- "{comparison.verdict("convolution")}\"""")
+- "No change below {np.floor(result.lower * 1e4) / 1e4:.4f} does." Certain for these images: it is proved.
+- "The stability is {result.upper:.4f}." Not certain: that is the upper bound.""")
+print(textwrap.fill(f"Of the two: {comparison.verdict('convolution')}", 78))
 
 # %%
 # Next: :doc:`/explanation/what-is-exact` says what can be proved for which model; :doc:`06_improving_a_model` trains networks
