@@ -17,11 +17,12 @@ from compiled import needs_kernels
 from forests import STEP, CellProblem, all_places, permuted, random_problem, random_rows, random_trees, starting_profits
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees import kernels as seam
-from tippingpoint.families.trees.cells import CellRows, Line
+from tippingpoint.families.trees.cells import CellForest, CellRows, Line
+from tippingpoint.families.trees.forest import LEAF
 from tippingpoint.families.trees.search.choosing import searcher
 from tippingpoint.families.trees.search.kernel_search import KernelSearcher
 from tippingpoint.families.trees.search.milp_search import MilpSearcher
-from tippingpoint.families.trees.search.pushing import Sides
+from tippingpoint.families.trees.search.pushing import Kind, Link, ScoreLoss, Sides
 from tippingpoint.families.trees.search.row_search import RowSearch, Side
 from tippingpoint.families.trees.search.searcher import Found, Searcher
 
@@ -87,6 +88,32 @@ def test_bounds_hold_at_any_budget_and_meet_at_a_large_one(kind: type[KernelSear
             found = made(kind, problem).search(problem.samples, prices, known, budget, math.inf)
             truth = assert_true(problem, prices, known, found, (seed, budget))
         assert_settled(found, truth, seed)
+
+
+@needs_kernels
+def test_what_no_place_is_worth_hides_no_gain() -> None:
+    """Of trees that contradict each other, under a steep loss: added up tree by tree, a place might be worth e⁸²."""
+    lines = tuple(Line(f"v{v}", v, np.zeros(1), 1.0) for v in range(2))
+    trees = [(0, 1.0, -1.0), (0, -1.0, 1.0)] * 20 + [(1, 0.0, 1.0)]
+    nodes = [
+        each
+        for t, (v, *_) in enumerate(trees)
+        for each in ([v, 0, 3 * t + 1, 3 * t + 2], *([LEAF, 2 * t + k, LEAF, LEAF] for k in (0, 1)))
+    ]
+    variable, cut, left, right = np.array(nodes, dtype=np.int32).T.copy()
+    values = np.array([[value] for _, *own in trees for value in own])
+    roots, nowhere = np.arange(0, len(nodes), 3, dtype=np.int32), np.zeros(len(nodes), dtype=bool)
+    forest = CellForest(lines, variable, cut, nowhere, left, right, roots, values, (np.zeros((0, 3), dtype=bool),) * 2)
+    anywhere, home = np.full((1, 2), np.inf), np.zeros((1, 2), dtype=np.int32)
+    rows = CellRows(np.full((1, 2), -0.5), -anywhere, anywhere, home, home)
+    loss = ScoreLoss(Kind.LINKED, (float(Link.EXP_UP), 1.0, float(Kind.SQUARE), 0.0))
+    sides = Sides(np.array([0, 1], dtype=np.int32), np.ones((1, 1)), np.zeros(1), np.zeros(1, dtype=np.int32), (loss,))
+    problem, gain = CellProblem(forest, rows, sides, np.zeros(1)), (math.e - 1.0) ** 2 - 0.25
+    for budget in (0, 1, PLENTY):
+        found = made(KernelSearcher, problem).search(np.array([0]), np.ones(1), np.zeros(1), budget, math.inf)
+        assert found.bound[0] >= gain * (1.0 - 1e-9), budget
+    assert found.profit[0] == pytest.approx(gain)
+    assert found.bound[0] == pytest.approx(gain)
 
 
 @needs_kernels

@@ -14,7 +14,8 @@ namespace tippingpoint {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kRoundOff = 1e-9;       // relative: bounds this close to what is attained are equal to it
+constexpr double kRoundOff = 1e-9;       // relative: bounds this close to what is attained are equal to it; ...
+constexpr double kNoise = 1e-12;         // ... so are those within this part of what the dearest cell costs
 constexpr double kWindowSlack = 1e-12;   // relative: costs are added up in different orders
 constexpr int kRootRounds = 3;           // at the root, each of ...
 constexpr int kRootPasses = 4;           // ... so many passes, and then a smaller problem if ...
@@ -68,7 +69,9 @@ class Search {
   private:
     const Objective &objective() const { return side_->objective; }
 
-    bool closed(double bound) const { return bound <= best_->profit + tolerance_; }
+    // Whether rounding is all that keeps a bound above the best place. That is measured by what is attained and by what cells
+    // cost, never by what places might be worth: of a steep loss that is bounded many orders of magnitude too high at first.
+    bool closed(double bound) const { return bound <= best_->profit + kRoundOff * std::abs(best_->profit) + noise_; }
 
     // What a place may cost and be better than the best, if its worth is no more than this.
     double budget(double worth) const { return worth - best_->profit; }
@@ -92,7 +95,9 @@ class Search {
         window_.open(*row_, widest * (1.0 + kWindowSlack), side_->weights, objective().own_class(), raw_);
         raw_.offset = side_->offset;
         for (int r = 0; r < raw_.rivals; ++r) raw_.rival_offset[r] += objective().loss->numbers[1 + r];
-        tolerance_ = kRoundOff * (objective().crossing() ? -best_->profit : std::abs(best_->profit) + 1e-3 * widest);
+        noise_ = 0.0;
+        for (double cost : raw_.cost)  // where an error is all that counts, none has to be told from staying at no cost
+            if (cost < kInfinity && !objective().crossing()) noise_ = std::max(noise_, kNoise * cost);
         std::priority_queue<Band> bands;
         double high = side_->range.to;
         for (double low = below_the_curve(high); low > -kInfinity; low = below_the_curve(high)) {
@@ -579,7 +584,7 @@ class Search {
     Best *best_ = nullptr;
     Clock::time_point deadline_;
     int allowed_ = 0;
-    double tolerance_ = 0.0, highest_ = 0.0, window_worth_ = 0.0;
+    double noise_ = 0.0, highest_ = 0.0, window_worth_ = 0.0;
     ScoreRange seen_;               // of the present box
     std::vector<double> mixture_;   // of the scores of rivals, that make the one score
     std::vector<double> sums_, rivals_;
