@@ -9,10 +9,14 @@ import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
 
+import tippingpoint as tp
 from compiled import needs_kernels
 from forests import STEP, CellProblem, all_places, permuted, random_problem, random_rows, random_trees, starting_profits
 from tippingpoint.core.arrays import FloatArray
@@ -130,6 +134,20 @@ def test_both_find_the_same(crossing: bool) -> None:  # noqa: FBT001
         )
         assert_settled(other, one.profit, seed)
         assert_settled(one, other.profit, seed)
+
+
+@needs_kernels
+def test_trees_that_agree_on_a_place_do_not_leave_a_row_open() -> None:
+    """Of thirty columns few matter to it: to halve one after the other, a hundred times as many passes were not enough."""
+    x, y = load_breast_cancer(return_X_y=True)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    model = RandomForestClassifier(30, max_depth=8, random_state=0).fit(x[::2], y[::2])
+    profile = tp.profile(model, x[::22], y[::22], loss="zero_one", scale="raw", progress=False)
+    oracle: Any = profile.oracle  # no front door asks about single rows
+    searching = oracle._setting.task.searcher
+    found = searching.search(np.array([12]), np.ones(1), np.array([-30.0]), 4096, math.inf)
+    assert found.found[0]
+    assert found.bound[0] == found.profit[0]
 
 
 def larger_problem(rng: np.random.Generator, *, samples: int, trees: int, crossing: bool) -> CellProblem:

@@ -466,25 +466,44 @@ class Search {
         messages_.refresh();
     }
 
-    // Across the cut that the best leaves of the trees dispute most; else the widest column is halved.
+    // Across the cut that the best leaves of the trees dispute most. Where these agree on a place, the bound is above it because
+    // scores might be higher: then the leaves that make them so join the dispute. Else the widest column is halved.
     void choose_split() {
-        best_leaves_.clear();
-        for (int t = 0; t < local_.tree_count(); ++t) best_leaves_.push_back(messages_.best_leaf(t));
+        disputing_.clear();
+        for (int t = 0; t < local_.tree_count(); ++t) disputing_.push_back(messages_.best_leaf(t));
         split_column_ = -1;
+        dispute();
+        if (split_column_ < 0) {
+            if (!objective().of_rivals()) join_highest();
+            for (int rival = 0; rival < local_.rivals; ++rival) join_highest(rival);
+            dispute();
+        }
+        if (split_column_ < 0) halve_widest();
+    }
+
+    // Have the leaves join that make the score as high as the budget allows, or that of a rival.
+    void join_highest(int rival = -1) {
+        const double within = budget(top_worth()) * (1.0 + kWindowSlack);
+        for (int t = 0; t < local_.tree_count(); ++t) {
+            const int leaf = messages_.highest_leaf(t, within, rival);
+            if (leaf >= 0) disputing_.push_back(leaf);
+        }
+    }
+
+    void dispute() {
         double most = 0.0;
         for (std::size_t c = 0; c < local_.columns.size(); ++c) {
             if (local_.columns[c].ordered) dispute_runs(static_cast<int>(c), most);
             else dispute_sets(static_cast<int>(c), most);
         }
-        if (split_column_ < 0) halve_widest();
     }
 
-    // For every cut of an ordered column: how many of the best leaves lie wholly on either side.
+    // For every cut of an ordered column: how many of the disputing leaves lie wholly on either side.
     void dispute_runs(int c, double &most) {
         const Column &column = local_.columns[c];
         ends_.assign(column.cells + 1, 0);
         starts_.assign(column.cells + 1, 0);
-        for (int leaf : best_leaves_) {
+        for (int leaf : disputing_) {
             for (int e = local_.begins[leaf]; e < local_.begins[leaf + 1]; ++e) {
                 const Entry &entry = local_.entries[e];
                 if (entry.column != c) continue;
@@ -512,13 +531,13 @@ class Search {
 
     static double disputed(int left, int right) { return std::min(left, right) + (left && right ? 1e-3 * (left + right) : 0.0); }
 
-    // Of a column of sets: the cell that most of the best leaves hold, against a leaf that does not.
+    // Of a column of sets: the cell that most of the disputing leaves hold, against a leaf that does not.
     void dispute_sets(int c, double &most) {
         const Column &column = local_.columns[c];
         starts_.assign(column.cells, 0);
         int leaves = 0;
         const auto each = [&](auto visit) {
-            for (int leaf : best_leaves_)
+            for (int leaf : disputing_)
                 for (int e = local_.begins[leaf]; e < local_.begins[leaf + 1]; ++e)
                     if (local_.entries[e].column == c) visit(local_.entries[e]);
         };
@@ -597,7 +616,7 @@ class Search {
     std::vector<Step> steps_;
     std::vector<double> reached_;
     std::vector<int32_t> cells_;
-    std::vector<int> start_, best_leaves_, ends_, starts_;
+    std::vector<int> start_, disputing_, ends_, starts_;
     std::vector<uint8_t> in_part_;
     std::priority_queue<Box> boxes_;
 };
