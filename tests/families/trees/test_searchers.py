@@ -51,10 +51,10 @@ def asked(rng: np.random.Generator, problem: CellProblem) -> tuple[FloatArray, F
     return prices, np.maximum(start, -radii) if problem.sides.crossing else rng.choice([0.0, 0.0, 0.1], count)
 
 
-def problems(*, crossing: bool, bent: bool = False) -> Iterator[tuple[int, np.random.Generator, CellProblem]]:
+def problems(*, crossing: bool) -> Iterator[tuple[int, np.random.Generator, CellProblem]]:
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
-        yield seed, rng, random_problem(rng, crossing=crossing, exact=seed % 2 > 0, bent=bent)
+        yield seed, rng, random_problem(rng, crossing=crossing, exact=seed % 2 > 0)
 
 
 def assert_true(problem: CellProblem, prices: FloatArray, known: FloatArray, found: Found, about: object) -> FloatArray:
@@ -153,7 +153,7 @@ def test_trees_that_agree_on_a_place_do_not_leave_a_row_open() -> None:
 def larger_problem(rng: np.random.Generator, *, samples: int, trees: int, crossing: bool) -> CellProblem:
     """Eight numbers with fifteen cuts each."""
     lines = tuple(Line(f"v{v}", v, np.sort(rng.normal(size=15)), float(rng.uniform(0.5, 2.0))) for v in range(8))
-    drawn = random_problem(rng, crossing=crossing, samples=samples, bent=False)
+    drawn = random_problem(rng, crossing=crossing, samples=samples)
     sides = replace(drawn.sides, weights=rng.choice([-1.0, 1.0], (len(drawn.sides.weights), 1)))
     forest = random_trees(rng, lines, 1, trees=trees, depth=4)
     return CellProblem(forest, random_rows(rng, lines, samples), sides, np.zeros(1))
