@@ -74,13 +74,11 @@ def all_places(problem: CellProblem, sample: int) -> Places:
     return Places(cells, cost, problem.forest.scores(cells) + problem.base)
 
 
-def random_problem(
-    rng: np.random.Generator, *, crossing: bool, samples: int = 6, exact: bool = False, bent: bool = True
-) -> CellProblem:
+def random_problem(rng: np.random.Generator, *, crossing: bool, samples: int = 6, exact: bool = False) -> CellProblem:
     """Numeric, categorical and missing splits; lines with bounds, steps and ways to vanish; menus with tables; what stays.
 
-    `exact` draws values in eighths. `bent` lets scores go where losses of probabilities and tables are kept from growing, and
-    are no longer convex.
+    `exact` draws values in eighths. Scores go where losses of probabilities and tables are kept from growing, and are no longer
+    convex.
     """
     variables = tuple(_random_variable(rng, v) for v in range(rng.integers(1, 5)))
     outputs = int(rng.choice([1, 1, 2, 3]))
@@ -90,22 +88,7 @@ def random_problem(
     if exact:
         base = np.round(EIGHTHS * base) / EIGHTHS
     sides = random_sides(rng, outputs, samples, crossing=crossing, exact=exact)
-    drawn = CellProblem(forest, rows, sides, base)
-    return drawn if bent or crossing else replace(drawn, sides=replace(sides, offset=_before_bends(drawn)))
-
-
-def _before_bends(problem: CellProblem) -> FloatArray:
-    """Offsets of sides that keep scores where losses of probabilities and tables are convex."""
-    forest, sides = problem.forest, problem.sides
-    leaves = np.flatnonzero(forest.variable == LEAF)
-    tree = np.searchsorted(forest.roots, leaves, side="right") - 1
-    highest = sides.offset + sides.weights @ problem.base
-    for t in range(len(forest.roots)):
-        highest += (forest.values[forest.cut[leaves[tree == t]]] @ sides.weights.T).max(axis=0)
-    bends = {Kind.ODDS: lambda n: 1.0 - n[0], Kind.TABLE: lambda n: n[len(n) // 2 - 1]}
-    losses = [sides.losses[which] for which in sides.loss]
-    until = np.array([bends[loss.kind](loss.numbers) if loss.kind in bends else math.inf for loss in losses])
-    return np.asarray(sides.offset - np.maximum(highest - until, 0.0))
+    return CellProblem(forest, rows, sides, base)
 
 
 def starting_profits(problem: CellProblem) -> FloatArray:

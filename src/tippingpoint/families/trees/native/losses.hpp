@@ -76,8 +76,10 @@ struct Loss {
     // The largest of price * loss(s) - mu * s between two scores, or an upper bound of it, and the score it belongs to.
     std::pair<double, double> above_line(double price, double mu, double from, double to) const {
         if (kind == kLinked) return above_line_in_steps(price, mu, from, to);
-        const double at_from = price * (*this)(from) - mu * from, at_to = price * (*this)(to) - mu * to;
-        return at_from >= at_to ? std::make_pair(at_from, from) : std::make_pair(at_to, to);  // convex: at one of the ends
+        // Convex up to the bend: at one of the ends. Beyond it no loss is larger than at the right end.
+        const double last = std::min(std::max(bend(), from), to);
+        const double at_from = price * (*this)(from) - mu * from, at_last = price * (*this)(to) - mu * last;
+        return at_from >= at_last ? std::make_pair(at_from, from) : std::make_pair(at_last, last);
     }
 
   private:
@@ -105,6 +107,12 @@ struct Loss {
             case kLinked: break;
         }
         return 0.0;
+    }
+
+    // The score up to which the loss is convex: some are kept from growing without end.
+    double bend() const {
+        if (kind == kOdds) return 1.0 - numbers[0];
+        return kind == kTable ? numbers[points() - 1] : kInfinity;
     }
 
     static double kept_away(double probability, double least) { return std::min(std::max(probability, least), 1.0); }

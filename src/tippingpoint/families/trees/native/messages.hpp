@@ -285,6 +285,17 @@ class Messages {
         }
     }
 
+    // The leaf of a tree within the budget that raises the score most, or that of a rival; -1 where there is none.
+    int highest_leaf(int tree, double budget, int rival = -1) const {
+        const auto value = [&](int leaf) {
+            return rival < 0 ? leaves->value[leaf] : leaves->rival_value[leaf * leaves->rivals + rival];
+        };
+        int best = -1;
+        for (int leaf = leaves->trees[tree]; leaf < leaves->trees[tree + 1]; ++leaf)
+            if (!none(total_[leaf]) && (best < 0 || value(leaf) > value(best)) && leaf_cost(leaf) <= budget) best = leaf;
+        return best;
+    }
+
     // The leaf of a tree that is best now.
     int best_leaf(int tree) const {
         int best = leaves->trees[tree];

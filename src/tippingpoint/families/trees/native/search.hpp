@@ -14,7 +14,8 @@ namespace tippingpoint {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kRoundOff = 1e-9;       // relative: bounds this close to what is attained are equal to it
+constexpr double kRoundOff = 1e-9;       // relative: bounds this close to what is attained are equal to it; ...
+constexpr double kNoise = 1e-12;         // ... so are those within this part of what the dearest cell costs
 constexpr double kWindowSlack = 1e-12;   // relative: costs are added up in different orders
 constexpr int kRootRounds = 3;           // at the root, each of ...
 constexpr int kRootPasses = 4;           // ... so many passes, and then a smaller problem if ...
@@ -68,7 +69,9 @@ class Search {
   private:
     const Objective &objective() const { return side_->objective; }
 
-    bool closed(double bound) const { return bound <= best_->profit + tolerance_; }
+    // Whether rounding is all that keeps a bound above the best place. That is measured by what is attained and by what cells
+    // cost, never by what places might be worth: of a steep loss that is bounded many orders of magnitude too high at first.
+    bool closed(double bound) const { return bound <= best_->profit + kRoundOff * std::abs(best_->profit) + noise_; }
 
     // What a place may cost and be better than the best, if its worth is no more than this.
     double budget(double worth) const { return worth - best_->profit; }
@@ -92,7 +95,9 @@ class Search {
         window_.open(*row_, widest * (1.0 + kWindowSlack), side_->weights, objective().own_class(), raw_);
         raw_.offset = side_->offset;
         for (int r = 0; r < raw_.rivals; ++r) raw_.rival_offset[r] += objective().loss->numbers[1 + r];
-        tolerance_ = kRoundOff * (objective().crossing() ? -best_->profit : std::abs(best_->profit) + 1e-3 * widest);
+        noise_ = 0.0;
+        for (double cost : raw_.cost)  // where an error is all that counts, none has to be told from staying at no cost
+            if (cost < kInfinity && !objective().crossing()) noise_ = std::max(noise_, kNoise * cost);
         std::priority_queue<Band> bands;
         double high = side_->range.to;
         for (double low = below_the_curve(high); low > -kInfinity; low = below_the_curve(high)) {
@@ -461,25 +466,44 @@ class Search {
         messages_.refresh();
     }
 
-    // Across the cut that the best leaves of the trees dispute most; else the widest column is halved.
+    // Across the cut that the best leaves of the trees dispute most. Where these agree on a place, the bound is above it because
+    // scores might be higher: then the leaves that make them so join the dispute. Else the widest column is halved.
     void choose_split() {
-        best_leaves_.clear();
-        for (int t = 0; t < local_.tree_count(); ++t) best_leaves_.push_back(messages_.best_leaf(t));
+        disputing_.clear();
+        for (int t = 0; t < local_.tree_count(); ++t) disputing_.push_back(messages_.best_leaf(t));
         split_column_ = -1;
+        dispute();
+        if (split_column_ < 0) {
+            if (!objective().of_rivals()) join_highest();
+            for (int rival = 0; rival < local_.rivals; ++rival) join_highest(rival);
+            dispute();
+        }
+        if (split_column_ < 0) halve_widest();
+    }
+
+    // Have the leaves join that make the score as high as the budget allows, or that of a rival.
+    void join_highest(int rival = -1) {
+        const double within = budget(top_worth()) * (1.0 + kWindowSlack);
+        for (int t = 0; t < local_.tree_count(); ++t) {
+            const int leaf = messages_.highest_leaf(t, within, rival);
+            if (leaf >= 0) disputing_.push_back(leaf);
+        }
+    }
+
+    void dispute() {
         double most = 0.0;
         for (std::size_t c = 0; c < local_.columns.size(); ++c) {
             if (local_.columns[c].ordered) dispute_runs(static_cast<int>(c), most);
             else dispute_sets(static_cast<int>(c), most);
         }
-        if (split_column_ < 0) halve_widest();
     }
 
-    // For every cut of an ordered column: how many of the best leaves lie wholly on either side.
+    // For every cut of an ordered column: how many of the disputing leaves lie wholly on either side.
     void dispute_runs(int c, double &most) {
         const Column &column = local_.columns[c];
         ends_.assign(column.cells + 1, 0);
         starts_.assign(column.cells + 1, 0);
-        for (int leaf : best_leaves_) {
+        for (int leaf : disputing_) {
             for (int e = local_.begins[leaf]; e < local_.begins[leaf + 1]; ++e) {
                 const Entry &entry = local_.entries[e];
                 if (entry.column != c) continue;
@@ -507,13 +531,13 @@ class Search {
 
     static double disputed(int left, int right) { return std::min(left, right) + (left && right ? 1e-3 * (left + right) : 0.0); }
 
-    // Of a column of sets: the cell that most of the best leaves hold, against a leaf that does not.
+    // Of a column of sets: the cell that most of the disputing leaves hold, against a leaf that does not.
     void dispute_sets(int c, double &most) {
         const Column &column = local_.columns[c];
         starts_.assign(column.cells, 0);
         int leaves = 0;
         const auto each = [&](auto visit) {
-            for (int leaf : best_leaves_)
+            for (int leaf : disputing_)
                 for (int e = local_.begins[leaf]; e < local_.begins[leaf + 1]; ++e)
                     if (local_.entries[e].column == c) visit(local_.entries[e]);
         };
@@ -579,7 +603,7 @@ class Search {
     Best *best_ = nullptr;
     Clock::time_point deadline_;
     int allowed_ = 0;
-    double tolerance_ = 0.0, highest_ = 0.0, window_worth_ = 0.0;
+    double noise_ = 0.0, highest_ = 0.0, window_worth_ = 0.0;
     ScoreRange seen_;               // of the present box
     std::vector<double> mixture_;   // of the scores of rivals, that make the one score
     std::vector<double> sums_, rivals_;
@@ -592,7 +616,7 @@ class Search {
     std::vector<Step> steps_;
     std::vector<double> reached_;
     std::vector<int32_t> cells_;
-    std::vector<int> start_, best_leaves_, ends_, starts_;
+    std::vector<int> start_, disputing_, ends_, starts_;
     std::vector<uint8_t> in_part_;
     std::priority_queue<Box> boxes_;
 };
