@@ -11,7 +11,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("object", "data")}
+LOADED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("link", "href"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("object", "data"),
+}
 """What a browser fetches without being asked."""
 
 NOT_FETCHED = {"canonical", "search", "index", "next", "prev", "author", "copyright", "help"}
@@ -32,18 +39,24 @@ class Page(HTMLParser):
         self.names |= {given[name] for name in ("id", "name") if given.get(name)}
         for name in ("href", "src", "data"):
             if given.get(name) and (name != "data" or tag == "object"):
-                fetched = (tag, name) in LOADED and not NOT_FETCHED & set(given.get("rel", "").split())
+                fetched = (tag, name) in LOADED and not NOT_FETCHED & set(
+                    given.get("rel", "").split()
+                )
                 self.references.append((given[name], fetched))
 
 
 def faults(site: Path) -> Iterable[str]:
     """What is wrong, a sentence each."""
-    pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts}
+    pages = {
+        path: Page(path) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts
+    }
     for path, page in pages.items():
         here = path.relative_to(site)
         for reference, fetched in page.references:
             parts = urlsplit(reference)
-            if parts.scheme == "data" or (parts.scheme in {"http", "https", "mailto"} and not fetched):
+            if parts.scheme == "data" or (
+                parts.scheme in {"http", "https", "mailto"} and not fetched
+            ):
                 continue
             if parts.scheme or parts.netloc:
                 yield f"{here} fetches {reference}."
@@ -53,7 +66,11 @@ def faults(site: Path) -> Iterable[str]:
                 target /= "index.html"
             if not target.exists():
                 yield f"{here} leads to {reference}, which is not there."
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].names:
+            elif (
+                parts.fragment
+                and target in pages
+                and unquote(parts.fragment) not in pages[target].names
+            ):
                 yield f"{here} leads to {reference}, and that page has no such place."
 
 

@@ -29,7 +29,14 @@ extensions = [
     "generated",
     "repository_links",
 ]
-exclude_patterns = ["sg_execution_times.rst", "_build", "gallery/*", "tutorials/*.ipynb", "tutorials/*.py", "tutorials/*.md5"]
+exclude_patterns = [
+    "sg_execution_times.rst",
+    "_build",
+    "gallery/*",
+    "tutorials/*.ipynb",
+    "tutorials/*.py",
+    "tutorials/*.md5",
+]
 templates_path = ["_templates"]
 default_role = "py:obj"  # `profile` in a docstring: a link where there is such a name, and code where there is none
 language = "en"
@@ -82,7 +89,11 @@ html_show_sourcelink = False
 html_copy_source = False
 html_favicon = "_static/mark.svg"
 html_theme_options = {
-    "logo": {"text": "tippingpoint", "image_light": "_static/mark.svg", "image_dark": "_static/mark.svg"},
+    "logo": {
+        "text": "tippingpoint",
+        "image_light": "_static/mark.svg",
+        "image_dark": "_static/mark.svg",
+    },
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "show_prev_next": True,

@@ -57,10 +57,15 @@ class CommandOptions(Generated):
         parts = [f"```text\n{_usage(parser)}\n```"]
         positional, options, *groups = parser._action_groups  # noqa: SLF001  # argparse has no other list of them
         for group in (positional, *groups, options):
-            rows = [_row(action) for action in group._group_actions if action.help != argparse.SUPPRESS]  # noqa: SLF001
+            listed = group._group_actions  # noqa: SLF001  # as above
+            rows = [_row(action) for action in listed if action.help != argparse.SUPPRESS]
             if rows:
-                title = {"options": "others", "positional arguments": "arguments"}.get(str(group.title), str(group.title))
-                parts.append(f"**{title.capitalize()}**\n\n| option | |\n|---|---|\n" + "\n".join(rows))
+                title = {"options": "others", "positional arguments": "arguments"}.get(
+                    str(group.title), str(group.title)
+                )
+                parts.append(
+                    f"**{title.capitalize()}**\n\n| option | |\n|---|---|\n" + "\n".join(rows)
+                )
         if parser.epilog:
             parts.append(f"```text\n{parser.epilog.strip()}\n```")
         return "\n\n".join(parts)
@@ -90,7 +95,10 @@ class Registry(Generated):
 
     def markdown(self) -> str:
         known: dict[str, dict[str, Any]] = {"losses": {**LOSSES}, "divergences": {**DIVERGENCES}}
-        rows = [f"| `{name}` | {_escaped(_first_line(made))} |" for name, made in known[self.arguments[0]].items()]
+        rows = [
+            f"| `{name}` | {_escaped(_first_line(made))} |"
+            for name, made in known[self.arguments[0]].items()
+        ]
         return "\n".join(["| name | |", "|---|---|", *rows])
 
 
@@ -102,7 +110,11 @@ class Schema(Generated):
     def markdown(self) -> str:
         schema = json.loads(schema_text(self.arguments[0]))
         parts = {self.arguments[0]: schema, **schema["$defs"]}
-        return "\n\n".join(_schema_part(name, part, parts) for name, part in parts.items() if part.get("properties"))
+        return "\n\n".join(
+            _schema_part(name, part, parts)
+            for name, part in parts.items()
+            if part.get("properties")
+        )
 
 
 class FamilyOptions(Generated):
@@ -114,12 +126,18 @@ class FamilyOptions(Generated):
             for family in FAMILIES
             for name, option in family.options.offered().items()
         ]
-        return "\n".join(["| Python | command line | models | meaning |", "|---|---|---|---|", *rows])
+        return "\n".join(
+            ["| Python | command line | models | meaning |", "|---|---|---|---|", *rows]
+        )
 
 
 def _schema_part(name: str, part: dict[str, Any], parts: dict[str, Any]) -> str:
     shared = [each["$ref"].rpartition("/")[2] for each in part.get("allOf", ())]
-    also = f" Beside these keys it has those of *{parts[shared[0]]['title'].lower()}*." if shared else ""
+    also = (
+        f" Beside these keys it has those of *{parts[shared[0]]['title'].lower()}*."
+        if shared
+        else ""
+    )
     rows = [
         f"| `{key}` | {_json_type(value, parts)} | {_escaped(value.get('description', ''))} |"
         for key, value in part["properties"].items()
@@ -133,10 +151,14 @@ def _json_type(value: dict[str, Any], parts: dict[str, Any]) -> str:
     if "$ref" in value:
         return str(parts[value["$ref"].rpartition("/")[2]]["title"]).lower()
     if "const" in value or "enum" in value:
-        return " or ".join(f"`{json.dumps(each)}`" for each in value.get("enum", [value.get("const")]))
+        return " or ".join(
+            f"`{json.dumps(each)}`" for each in value.get("enum", [value.get("const")])
+        )
     if "anyOf" in value or "oneOf" in value:
         return " or ".join(_json_type(each, parts) for each in value.get("anyOf") or value["oneOf"])
-    kinds = [value["type"]] if isinstance(value.get("type"), str) else value.get("type", ["anything"])
+    kinds = (
+        [value["type"]] if isinstance(value.get("type"), str) else value.get("type", ["anything"])
+    )
     if kinds == ["array"]:
         return f"list of {_json_type(value['items'], parts)}" if value.get("items") else "list"
     if kinds == ["object"] and isinstance(value.get("additionalProperties"), dict):
@@ -165,8 +187,13 @@ def _usage(parser: Parser) -> str:
 
 
 def _row(action: argparse.Action) -> str:
-    value = action.metavar or (f"{{{','.join(map(str, action.choices))}}}" if action.choices else "")
-    names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{action.metavar or action.dest}`"
+    value = action.metavar or (
+        f"{{{','.join(map(str, action.choices))}}}" if action.choices else ""
+    )
+    names = (
+        ", ".join(f"`{name}`" for name in action.option_strings)
+        or f"`{action.metavar or action.dest}`"
+    )
     shown = f"{names} `{value}`" if value and action.option_strings and action.nargs != 0 else names
     wanted = " **Required.**" if action.required and action.option_strings else ""
     return f"| {shown} | {_escaped((action.help or '') % vars(action))}{wanted} |"
@@ -179,7 +206,13 @@ def _toml_value(action: argparse.Action) -> str:
         return " or ".join(f'`"{each}"`' for each in action.choices)
     several = isinstance(action, argparse._AppendAction)  # noqa: SLF001  # what action="append" makes
     kind = getattr(action.type, "__name__", "text")
-    word = {"number": "number", "numbers": "list of numbers", "count": "whole number", "seed": "whole number", "words": "list"}
+    word = {
+        "number": "number",
+        "numbers": "list of numbers",
+        "count": "whole number",
+        "seed": "whole number",
+        "words": "list",
+    }
     return "text, a list, or a table by name" if several else word.get(kind, "text")
 
 
@@ -194,7 +227,13 @@ def _escaped(text: str) -> str:
 
 
 def without_fields(
-    app: Sphinx, what: str, name: str, documented: Any, options: Any, signature: str | None, returned: str | None
+    app: Sphinx,
+    what: str,
+    name: str,
+    documented: Any,
+    options: Any,
+    signature: str | None,
+    returned: str | None,
 ) -> tuple[str, None] | None:
     """Nobody makes an answer by hand: its fields are listed below its name, not in it."""
     return ("", None) if inspect.isclass(documented) and issubclass(documented, Result) else None

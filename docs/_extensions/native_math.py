@@ -44,7 +44,9 @@ THIN = "0.1667em"
 def translated(latex: str, *, display: bool) -> str:
     """A formula as MathML; one of several lines, `gathered`, as a table of them."""
     lines = LINES.fullmatch(latex.strip())
-    formulas = [_formula(line, display=display) for line in (lines[1].split(r"\\") if lines else [latex])]
+    formulas = [
+        _formula(line, display=display) for line in (lines[1].split(r"\\") if lines else [latex])
+    ]
     ET.register_namespace("", NAMESPACE)
     if not lines:
         return ET.tostring(formulas[0], encoding="unicode")
@@ -75,18 +77,24 @@ def _mend(each: ET.Element, *, display: bool) -> None:
         del each.attrib["mathvariant"]
     if tag == "mo" and text in UPRIGHT:
         each.attrib.update(stretchy="false", lspace="0", rspace="0")
-    if tag == "mo" and text in FUNCTIONS | {"∞"}:  # names and numbers, and no operators with room around them
+    if tag == "mo" and text in FUNCTIONS | {
+        "∞"
+    }:  # names and numbers, and no operators with room around them
         each.tag = _name("mi")
     if tag == "mi" and text in {";", ":"}:
         each.tag = _name("mo")
         each.attrib.update(lspace="0.25em" if text == ":" else "0", rspace="0.25em")
     if text == "*":  # the asterisk of text stands high already
         each.text = "∗"
-    if tag == "msup" and set(each[1].text or "") <= set("′″") and each[1].text:  # which are drawn raised
+    if (
+        tag == "msup" and set(each[1].text or "") <= set("′″") and each[1].text
+    ):  # which are drawn raised
         each.tag = each[1].tag = _name("mrow")
         each[1][:] = [ET.Element(_name("mo"), form="postfix", lspace="0", rspace="0")]
         each[1][0].text, each[1].text = each[1].text, None
-    if tag == "mo" and text == "¯":  # a macron touches small letters; a line above, as of `overline`, does not
+    if (
+        tag == "mo" and text == "¯"
+    ):  # a macron touches small letters; a line above, as of `overline`, does not
         each.text = "―"
 
 
@@ -96,8 +104,15 @@ def _space(row: ET.Element) -> None:
     if _tag(row) not in {"math", "mrow", "mtd"}:
         return
     for k, each in enumerate(children):
-        before, after = _end(children[k - 1], -1) if k else None, _end(children[k + 1], 0) if k + 1 < len(children) else None
-        if _tag(each) == "mo" and each.text == "−" and (before is None or before.text in BEFORE_SIGN):
+        before, after = (
+            _end(children[k - 1], -1) if k else None,
+            _end(children[k + 1], 0) if k + 1 < len(children) else None,
+        )
+        if (
+            _tag(each) == "mo"
+            and each.text == "−"
+            and (before is None or before.text in BEFORE_SIGN)
+        ):
             each.set("form", "prefix")
         function = _is_function(each)
         if function and before is not None and (_tag(before) != "mo" or before.text in {")", "]"}):
@@ -122,7 +137,9 @@ def _is_function(each: ET.Element) -> bool:
 def _end(each: ET.Element, which: int) -> ET.Element:
     """The first or last sign of a part of a formula; of one with an index, what bears it."""
     while len(each):
-        each = each[0] if _tag(each) in {"msub", "msup", "msubsup", "mover", "munder"} else each[which]
+        each = (
+            each[0] if _tag(each) in {"msub", "msup", "msubsup", "mover", "munder"} else each[which]
+        )
     return each
 
 

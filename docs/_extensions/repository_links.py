@@ -15,7 +15,9 @@ from sphinx.config import Config
 
 ROOT = Path(__file__).parents[2]
 INCLUDED = re.compile(r"\A```\{include\} (?P<path>\S+)\n```\s*\Z")
-LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>(?![a-z]+:|#|/)[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
+LINK = re.compile(
+    r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>(?![a-z]+:|#|/)[^)\s#]+)(?P<anchor>#[^)\s]*)?\)"
+)
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 

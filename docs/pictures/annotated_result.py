@@ -3,7 +3,16 @@
 import matplotlib.pyplot as plt
 from pictures.tumours import first_result
 
-MARKED = ("Stability", "prices", "certificate", "standard error", "moving", "reweighting", "excess risk", "cost")
+MARKED = (
+    "Stability",
+    "prices",
+    "certificate",
+    "standard error",
+    "moving",
+    "reweighting",
+    "excess risk",
+    "cost",
+)
 LINE = 0.29
 """Inches from one line to the next."""
 
@@ -16,8 +25,18 @@ axes.axis("off")
 for k, line in enumerate(lines):
     y = LINE * (k + 1)
     headline = line.startswith("Stability")
-    axes.text(0.62, y, line, family="monospace", size=11, va="center", weight="bold" if headline else "normal")
+    axes.text(
+        0.62,
+        y,
+        line,
+        family="monospace",
+        size=11,
+        va="center",
+        weight="bold" if headline else "normal",
+    )
     mark = next((n for n, word in enumerate(MARKED, 1) if line.strip().startswith(word)), None)
     if mark:
         axes.add_patch(plt.Circle((0.3, y), 0.125, color="#0a7d91"))
-        axes.text(0.3, y, str(mark), color="white", size=10, ha="center", va="center", weight="bold")
+        axes.text(
+            0.3, y, str(mark), color="white", size=10, ha="center", va="center", weight="bold"
+        )

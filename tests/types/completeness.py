@@ -26,7 +26,8 @@ INHERITED = ("Type of base class", "Type of metaclass unknown")
 def verified() -> dict[str, Any]:
     """What Pyright finds in this checkout, whichever is installed."""
     words = [sys.executable, "-m", "basedpyright", "--verifytypes", "tippingpoint", "--ignoreexternal", "--outputjson"]
-    around = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # it asks the first Python of the path
+    around = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PATH": here}
     done = subprocess.run(words, cwd=ROOT, env=around, capture_output=True, text=True, encoding="utf-8", check=False)
     found: dict[str, Any] = json.loads(done.stdout)["typeCompleteness"]
     return found
