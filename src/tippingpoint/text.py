@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tippingpoint.errors import listed
 from tippingpoint.standing import Standing
 from tippingpoint.visible import visible
 
@@ -115,6 +116,15 @@ def _known(summary: Mapping[str, Any]) -> str:
     if kind == "bounded" and lower != value:
         return f"between {lower} and {value}: what it takes to lift"
     return f"{value}: what it takes to lift"
+
+
+def cautions(told: Mapping[str, str]) -> list[str]:
+    """What must be read first of all of several results: of the first of which there is anything, and which others it is of."""
+    names = [name for name, caution in told.items() if caution]
+    if not names:
+        return []
+    others = f" Likewise: {listed(names[1:])}." if names[1:] else ""
+    return [f"first of all: {visible(names[0])}: {visible(told[names[0]])}.{others}"]
 
 
 def lines(summary: Mapping[str, Any]) -> list[Line]:

@@ -141,3 +141,11 @@ def test_an_edit_updates_what_is_said_of_features_and_forgets_what_no_longer_hol
     grouped = Space.infer(dummies(), one_hot=False).edit(one_hot={"race": ["race=x", "race=y"]})
     assert "race=x" not in grouped.kind
     assert [menu.name for menu in grouped.resolve(read_features(dummies())).menus if menu.kind == "one-hot"] == ["race"]
+
+
+def test_values_are_shown_whole_or_not_at_all() -> None:
+    firms = ["private firm, for profit", "private firm, not for profit", "local government", "state government"]
+    shown = str(tp.Space(kind={"work": "categorical"}, categories={"work": firms})).splitlines()[1]
+    assert shown.split("categorical  ")[1].startswith("private firm, for profit, private firm, not for profit, … (4)")
+    long = str(tp.Space(kind={"work": "categorical"}, categories={"work": ["word " * 40, "b"]})).splitlines()[1]
+    assert "word…, … (2)" in long

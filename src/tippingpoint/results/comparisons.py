@@ -18,7 +18,7 @@ from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_ranking
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.stability import StabilityResult, heading, stability_axis
-from tippingpoint.text import UNENDED, bound, number, render_table
+from tippingpoint.text import UNENDED, bound, cautions, number, render_table
 from tippingpoint.visible import visible
 
 if TYPE_CHECKING:
@@ -219,7 +219,8 @@ class Comparison(Result):
         ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
         columns = ("current_risk", "value", "standard_error", "status")
         rows = [[name, *(getattr(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
-        blocks = [render_table(["model", *map(heading, columns), "bound"], rows)]
+        first = cautions({name: r.caution for name, r in ranked})
+        blocks = [*first, render_table(["model", *map(heading, columns), "bound"], rows)]
         if len(rows) > 1 and self._paired:
             blocks += ["", render_table(self._HEAD, self.pairs()), "", *map(str, self.verdicts())]
         return "\n".join([*blocks, *([UNENDED] if self.interrupted else [])])

@@ -17,7 +17,7 @@ from tippingpoint.results.advice import Advice, Ranked, of_features, of_result
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, stability_axis
-from tippingpoint.text import UNENDED, bound, headline, level, number, percent, render_table
+from tippingpoint.text import UNENDED, bound, cautions, headline, level, number, percent, render_table
 from tippingpoint.visible import visible
 
 if TYPE_CHECKING:
@@ -204,7 +204,8 @@ class FeatureStability(Result):
     def _notes(self) -> list[str]:
         searched = any(not r.exact for r in self.results.values())
         reaches = "was found to reach" if searched else "reaches"
-        legend = [*self._cautions(), f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
+        first = cautions({name: r.caution for name, r in self.results.items()})
+        legend = [*first, f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
         if math.isfinite(self.limit):
             closes = f"how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too"
             legend.insert(len(legend) - 1, f"closes: {closes}.")
@@ -215,16 +216,8 @@ class FeatureStability(Result):
             legend.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
         if self.interrupted:
             legend.append(f"{UNENDED} Features that are missing were not asked about.")
-        first, *others = self.results.values()  # what is noted of all of them is of the model or the data
-        return legend + [f"note: {visible(note)}." for note in first.notes if all(note in r.notes for r in others)]
-
-    def _cautions(self) -> list[str]:
-        """What must be read first of all: of the first feature of which there is anything, and of which others it holds too."""
-        told = [name for name, result in self.results.items() if result.caution]
-        if not told:
-            return []
-        others = f" Likewise: {listed(told[1:])}." if told[1:] else ""
-        return [f"first of all: {visible(told[0])}: {visible(self.results[told[0]].caution)}.{others}"]
+        one, *others = self.results.values()  # what is noted of all of them is of the model or the data
+        return legend + [f"note: {visible(note)}." for note in one.notes if all(note in r.notes for r in others)]
 
     def _dear(self) -> str | None:
         """Why a feature that could do harm does none: its steps cost more than an error is worth."""

@@ -25,7 +25,7 @@ from tippingpoint.results.bootstrap import Bootstrap
 from tippingpoint.results.evidence import Evidence
 from tippingpoint.results.reported import Reported
 from tippingpoint.standing import Standing
-from tippingpoint.text import UNENDED, level, render_html, render_table, render_text, risk_name
+from tippingpoint.text import UNENDED, cautions, level, number, render_html, render_table, render_text, risk_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -373,7 +373,8 @@ class Sweep(Result):
     def __str__(self) -> str:
         rows = [[at, *(getattr(r, name) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
         table = render_table([self.over, *map(heading, self.COLUMNS)], rows)
-        return f"{table}\n{UNENDED}" if self.interrupted else table
+        first = cautions({f"{self.over} {number(at)}": r.caution for at, r in zip(self.at, self, strict=True)})
+        return "\n".join([*first, table, *([UNENDED] if self.interrupted else [])])
 
 
 def stability_axis(results: Iterable[StabilityResult]) -> str:

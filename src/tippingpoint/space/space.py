@@ -253,9 +253,7 @@ class Space:
     def _values_of(self, name: str) -> str:
         values = self.categories.get(name, self.one_hot.get(name))
         if values is not None:
-            joined = " ".join(", ".join(str(value) for value in list(values)[:MAX_SHOWN]).split())
-            shown = textwrap.shorten(joined, MAX_LETTERS, placeholder="")
-            return joined if shown == joined and len(values) <= MAX_SHOWN else f"{shown.rstrip(',')}, … ({len(values)})"
+            return _listed([" ".join(str(value).split()) for value in values])
         if self.kind.get(name) in ("categorical", "ordinal"):
             return "as observed"
         text = _between(_one_of(self.lower, name, -math.inf), _one_of(self.upper, name, math.inf))
@@ -269,6 +267,15 @@ class Space:
         if name in self.switch:
             text += f" × {self.switch[name] if isinstance(self.switch[name], str) else 'table'}"
         return f"{text}, missing {self.missing[name]}" if name in self.missing else text
+
+
+def _listed(values: Sequence[str]) -> str:
+    """Values between commas; of many, or of long ones, the first, each of them whole, and how many there are."""
+    shown = list(values[:MAX_SHOWN])
+    while len(shown) > 1 and len(", ".join(shown)) > MAX_LETTERS:
+        shown.pop()
+    joined = textwrap.shorten(", ".join(shown), MAX_LETTERS, placeholder="…") if len(shown) == 1 else ", ".join(shown)
+    return joined if len(shown) == len(values) else f"{joined}, … ({len(values)})"
 
 
 def _several(values: Any) -> bool:

@@ -127,6 +127,16 @@ def test_rows_that_err_at_no_cost_are_counted_first_of_all() -> None:
     assert kept.value > result.value
 
 
+def test_comparisons_and_curves_say_it_first_of_all_too() -> None:
+    model, rows, labels = on_thresholds()
+    told = f"first of all: %s: {tp.stability(model, rows, labels, 0.5, **PRICES).caution}."
+    comparison = tp.compare({"one": model, "two": model}, rows, labels, risk=0.5, **PRICES)
+    assert str(comparison).startswith(f"{told % 'one'} Likewise: 'two'.\n")
+    curve = tp.profile(model, rows, labels).curve([0.4, 0.5], **PRICES)
+    assert str(curve).startswith("first of all: risk 0.4: ")
+    assert "Likewise: 'risk 0.5'.\n" in str(curve)
+
+
 def test_columns_that_no_tree_looks_at_are_named() -> None:
     model, rows, labels = on_thresholds()
     result = tp.stability(model, rows, labels, 0.5, **PRICES)

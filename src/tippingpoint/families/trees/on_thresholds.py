@@ -11,6 +11,7 @@ NO_MOVE = 1e-6
 """Of a number, or of what is usual in its column: libraries that keep numbers in single precision do not tell less apart."""
 
 KEEP_WHOLE = "space=tp.Space.infer(X) (--space infer) keeps whole numbers whole and dummies one-hot"
+SAY_WHOLE = "of whole numbers that are stored as floats, kind={{{name!r}: 'integer'}} says that they are"
 """What to do about it where whole numbers are moved by fractions."""
 
 STAY_ON = "moves that small mean nothing: give these columns a step, or freeze them (tp.Space)"
@@ -43,7 +44,7 @@ def caution(domain: Domain, x: FloatArray, rows: IntArray, places: FloatArray, l
     columns = np.flatnonzero(off[free].any(axis=0))
     named = ", ".join(repr(domain.names[j]) for j in columns[:3]) + (" ..." if len(columns) > 3 else "")
     whole = [j for j in columns if _whole(x[:, j])]
-    remedy = KEEP_WHOLE if whole else STAY_ON
+    remedy = f"{KEEP_WHOLE}; {SAY_WHOLE.format(name=domain.names[whole[0]])}" if whole else STAY_ON
     return f"{count:,} of {len(x):,} rows {verb} at no cost, on thresholds of the trees (in {named}); {remedy}"
 
 
