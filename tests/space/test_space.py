@@ -145,7 +145,7 @@ def test_an_edit_updates_what_is_said_of_features_and_forgets_what_no_longer_hol
 
 def test_values_are_shown_whole_or_not_at_all() -> None:
     firms = ["private firm, for profit", "private firm, not for profit", "local government", "state government"]
-    shown = str(tp.Space(kind={"work": "categorical"}, categories={"work": firms})).splitlines()[1]
+    shown = str(Space(kind={"work": "categorical"}, categories={"work": firms})).splitlines()[1]
     assert shown.split("categorical  ")[1].startswith("private firm, for profit, private firm, not for profit, … (4)")
-    long = str(tp.Space(kind={"work": "categorical"}, categories={"work": ["word " * 40, "b"]})).splitlines()[1]
+    long = str(Space(kind={"work": "categorical"}, categories={"work": ["word " * 40, "b"]})).splitlines()[1]
     assert "word…, … (2)" in long
