@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tippingpoint.cli import doctor
+
 WHEEL = Path(__file__).parent / "wheel"
 ROOT = Path(__file__).parents[1]
 
@@ -105,10 +107,24 @@ def test_each_extra_is_used_and_no_other() -> None:
     from extras import FOR_DEVELOPERS, extras
     from smoke_extra import USES
 
-    from tippingpoint.cli import doctor
-
     assert set(extras()) == set(USES) == set(doctor.GIVES)
     assert FOR_DEVELOPERS == doctor.FOR_DEVELOPERS
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("extra", sorted(doctor.GIVES))
+def test_each_extra_is_used_here_as_it_will_be_in_its_own_environment(
+    extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from extras import write_onnx
+    from smoke_extra import USES
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY"):
+        monkeypatch.setenv(name, "true")  # which also puts back what was there
+    if extra == "onnx":
+        write_onnx(tmp_path / "model.onnx")
+    USES[extra]()
 
 
 def test_what_is_wanted_of_a_wheel_is_in_the_repository() -> None:

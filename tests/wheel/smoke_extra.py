@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
@@ -73,7 +74,7 @@ def torch() -> None:
     from tippingpoint.training import ERMClassifier
 
     library.manual_seed(0)
-    trained = ERMClassifier("mlp", hidden=4, max_iter=50, random_state=0).fit(X, Y)
+    trained = ERMClassifier("mlp", hidden=4, max_iter=300, learning_rate=0.02, random_state=0).fit(X, Y)
     proved(trained)
     module = library.nn.Sequential(library.nn.Linear(3, 4), library.nn.ReLU(), library.nn.Linear(4, 1))
     assert tp.stability(module, X, Y, 0.9, **PRICES).value > 0.0
@@ -86,6 +87,7 @@ def plot() -> None:
 
 
 def mlflow() -> None:
+    os.environ |= {"MLFLOW_ALLOW_FILE_STORE": "true", "MLFLOW_DISABLE_TELEMETRY": "true"}
     import mlflow as library
 
     library.set_tracking_uri(Path("runs").resolve().as_uri())

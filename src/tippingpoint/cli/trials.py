@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -22,6 +23,9 @@ MAX_AT_ONCE = 4
 
 MAX_REASON = 200
 """Letters of another library's error."""
+
+UNTOLD = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+"""Settings of a child: to see whether a library works is no use of it, and nobody is told of one."""
 
 MARK = "tippingpoint-trial:"
 """What the line begins with that a child answers by; libraries print too."""
@@ -74,7 +78,12 @@ def try_import(module: str, seconds: float = SECONDS) -> Trial:
     words = [sys.executable, "-c", PROGRAM, module, *(place or str(Path.cwd()) for place in sys.path)]
     try:
         done = subprocess.run(  # noqa: S603  # our own program
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            env={**os.environ, **UNTOLD},
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return Trial(error=f"its import did not end within {seconds:g} seconds")
