@@ -74,8 +74,8 @@ class Noise:
             return f"the model answers the same every time, so repeats={self.repeats} are not needed"
         return (
             f"the model's answers are noisy: one has a standard deviation of {self.single:.3g}, the mean of {self.repeats},"
-            f" which is taken, {self.averages:.3g}; a search among noisy answers picks lucky ones, so the value is too small"
-            " rather than too large"
+            f" which is taken, {self.averages:.3g}; a search among noisy answers picks lucky ones, which makes the value too"
+            " small, and has fewer rows for its calls, which makes it too large"
         )
 
 

@@ -16,7 +16,7 @@ MEANING = {
     TWO_SIDED: "a change at this price can be shown, and a smaller price is proved to be too small; the truth lies between",
     UPPER: "a change at this price can be shown; a cheaper one may exist",
     INTERRUPTED: "the search did not end, so a cheaper change may well exist",
-    ESTIMATE: "the model's answers are noisy, and the search picked lucky ones: no bound, and rather too small",
+    ESTIMATE: "the model's answers are noisy, and the search picked lucky ones among fewer rows: no bound, from neither side",
     NOT_FOUND: "the search found no change that gets there, which does not prove that there is none",
 }
 """Every standing that a number can have, and what it says."""
