@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,8 @@ MODELS: dict[str, Case] = {
     "classes that are none": (lambda: tp.LinearModel.of([1.0], classes=5), ("classes=5", "list the labels")),  # type: ignore[arg-type]
     "a class twice": (lambda: tp.LinearModel.of([1.0], classes=["a", "a"]), ("classes=['a', 'a']", "its own")),
     "no model": (asked(model=None), ("model=None", "pass one")),
-    "something else": (asked(model="model.pkl"), ("model=str is not served", "(coef, intercept)", "profile_table")),
+    "something else": (asked(model=object()), ("model=object is not served", "(coef, intercept)", "profile_table")),
+    "the name of a file": (asked(model=Path("model.pkl")), ("model='model.pkl' is a name", "tippingpoint.load_model")),
     "an unknown loss": (asked(loss="l2"), ("loss='l2' is not known", "zero_one", "squared")),
     "a loss with a number it does not take": (asked(loss="hinge:2"), ("loss='hinge:2'", "takes no number", "pinball")),
     "a quantile out of range": (asked(loss="pinball:2"), ("quantile=2", "between 0 and 1")),

@@ -34,6 +34,12 @@ def vendor():
     return lambda rows: rows["a"]
 
 
+def fitted():
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+
+
 def broken():
     raise RuntimeError("no licence")
 
@@ -139,8 +145,10 @@ def test_what_does_not_fit_is_a_sentence(name: str, place: Path, net: nn.Module)
 def test_labels_of_a_module_belong_to_the_question(place: Path) -> None:
     with pytest.raises(tp.InputError, match=r"pass classes=\.\.\. to stability\(\)"):
         tp.load_model("factory:net", classes=["no", "yes"])
-    with pytest.raises(tp.InputError, match="classes name the outputs of modules"):
+    with pytest.raises(tp.InputError, match=r"pass classes=\.\.\. to stability\(\)"):
         tp.load_model("factory:vendor", classes=["no", "yes"])
+    with pytest.raises(tp.InputError, match="returns a LogisticRegression, which names its classes itself; leave classes out"):
+        tp.load_model("factory:fitted", classes=["no", "yes"])
 
 
 def rewritten(path: Path, change: Callable[[str, bytes], bytes], **more: bytes) -> None:

@@ -58,7 +58,7 @@ def load_model(
     """
     stored = read_model(str(path), Loading(classes, state, trust_pickle or trusted_types(trust)))
     if stored.search:
-        raise InputError("a module has no labels; pass classes=... to stability(), not to load_model().")
+        raise InputError("the model has no labels of its own; pass classes=... to stability(), not to load_model().")
     return stored.model
 
 

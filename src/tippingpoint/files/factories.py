@@ -16,7 +16,7 @@ from tippingpoint.errors import InputError, TippingPointError
 from tippingpoint.files.archives import packed, unpacked
 from tippingpoint.files.base import Content, Loading, Stored, check_version, library, short_reason
 from tippingpoint.files.skops import named_columns
-from tippingpoint.foreign import guarded, is_module, why
+from tippingpoint.foreign import guarded, why
 
 FACTORY_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 """What names a factory."""
@@ -54,8 +54,8 @@ def build(name: str, loading: Loading) -> Stored:
         raise InputError(f"{name}() fails ({_reason(error)}); it must return the model, without arguments.") from error
     if loading.state is not None:
         _restore(name, model, loading.state)
-    if loading.classes is not None and not is_module(model):
-        raise InputError(f"classes name the outputs of modules; {name} returns a {type(model).__name__}, so leave them out.")
+    if loading.classes is not None and hasattr(model, "classes_"):
+        raise InputError(f"{name} returns a {type(model).__name__}, which names its classes itself; leave classes out.")
     return Stored(model, named_columns(model), {} if loading.classes is None else {"classes": list(loading.classes)})
 
 

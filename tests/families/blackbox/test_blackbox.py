@@ -376,7 +376,10 @@ def poor_judges_left_out() -> tuple[pd.DataFrame, Any]:
 
 
 BAD: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
-    "a file name": (lambda: tp.stability("model.pkl", *data(), 0.4), ("model=str is not served", "profile_table")),
+    "a file name": (
+        lambda: tp.stability("model.pkl", *data(), 0.4),
+        ("model='model.pkl' is a name", "tippingpoint.load_model"),
+    ),
     "a model that fails on a legal row": (
         lambda: tp.stability(fails_on_judges, *poor_judges_left_out(), 0.5, **PRICES),
         ("fails on row", "income=", "no poor judges here", "Space"),
