@@ -18,7 +18,7 @@ from packaging.version import Version
 
 from commands import Command, run
 from tippingpoint.cli import doctor
-from tippingpoint.cli.requirements import Installed, release, requirements
+from tippingpoint.cli.requirements import Installed, installed, release, requirements
 from tippingpoint.cli.trials import Trial, try_import
 from tippingpoint.families.trees import kernels
 
@@ -44,6 +44,7 @@ def plant(tmp_path: Path) -> Plant:
         told = site / f"{name.replace('-', '_')}-{version}.dist-info"
         told.mkdir()
         (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
+        (told / "top_level.txt").write_text(module or name.replace("-", "_"), encoding="utf-8")
         home = site / (module or name.replace("-", "_"))
         home.mkdir()
         (home / "__init__.py").write_text(code, encoding="utf-8")
@@ -153,19 +154,18 @@ def test_a_missing_core_package_is_a_fault(cli: Command, monkeypatch: pytest.Mon
 
 
 def test_a_package_of_another_name_will_do_if_it_brings_the_module(plant: Plant, place: Path) -> None:
-    around = plant("catboost-slim", "1.2.9", "__version__ = '1.2.9'", module="catboost")
+    if installed("xgboost") is not None:
+        pytest.skip("the package of that name is installed, and comes first")
+    around = plant("xgboost-slim", "3.1.9", "__version__ = '3.1.9'", module="xgboost")
     told = json.loads(run("doctor", "--json", "--no-import", cwd=place, **around).stdout)
-    own = metadata.version("catboost") if _is_installed("catboost") else None
-    assert of("catboost", told)["by"] == (None if own else "catboost-slim")
-    assert of("catboost", told)["status"] == "installed"
+    found = of("xgboost", told)
+    assert (found["by"], found["version"], found["status"]) == ("xgboost-slim", "3.1.9", "installed")
 
 
-def _is_installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+def test_a_package_of_its_own_name_comes_first() -> None:
+    numpy = Installed("numpy", metadata.version("numpy"))
+    assert installed("numpy", ["pytest"]) == installed("not-there", ["neither-there", "numpy"]) == numpy
+    assert installed("not-there", ["neither-there"]) is None
 
 
 def test_a_version_too_old_is_a_fault_and_says_which_will_do(plant: Plant, place: Path) -> None:
