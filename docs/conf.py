@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -71,7 +70,6 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_signature": False,
     "capture_repr": (),  # what a script prints is all that a page shows
-    "plot_gallery": os.environ.get("TIPPINGPOINT_GALLERY", "True"),
     "copyfile_regex": r".*\.(csv|json)",
 }
 plot_html_show_source_link = False

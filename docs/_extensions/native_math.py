@@ -24,6 +24,9 @@ LIMITS = {"max", "min", "sup", "inf", "lim"}
 FUNCTIONS = LIMITS | {"log", "exp"}
 """Names that stand a little apart from their neighbours, unless these are brackets or signs."""
 
+NAMES = FUNCTIONS | {"∞"}
+"""What the translation takes for operators, and is none."""
+
 DOUBLE_STRUCK = {"E": "𝔼", "R": "ℝ", "P": "ℙ", "N": "ℕ", "Z": "ℤ"}
 """Letters that browsers have to be given as such: they know no other alphabets than the ordinary one."""
 
@@ -77,25 +80,23 @@ def _mend(each: ET.Element, *, display: bool) -> None:
         del each.attrib["mathvariant"]
     if tag == "mo" and text in UPRIGHT:
         each.attrib.update(stretchy="false", lspace="0", rspace="0")
-    if tag == "mo" and text in FUNCTIONS | {
-        "∞"
-    }:  # names and numbers, and no operators with room around them
+    if tag == "mo" and text in NAMES:  # and no operators with room around them
         each.tag = _name("mi")
     if tag == "mi" and text in {";", ":"}:
         each.tag = _name("mo")
         each.attrib.update(lspace="0.25em" if text == ":" else "0", rspace="0.25em")
     if text == "*":  # the asterisk of text stands high already
         each.text = "∗"
-    if (
-        tag == "msup" and set(each[1].text or "") <= set("′″") and each[1].text
-    ):  # which are drawn raised
+    if tag == "msup" and each[1].text and set(each[1].text) <= set("′″"):  # which are drawn raised
         each.tag = each[1].tag = _name("mrow")
         each[1][:] = [ET.Element(_name("mo"), form="postfix", lspace="0", rspace="0")]
         each[1][0].text, each[1].text = each[1].text, None
     if (
         tag == "mo" and text == "¯"
-    ):  # a macron touches small letters; a line above, as of `overline`, does not
+    ):  # a macron touches small letters; a line, as of `overline`, does not
         each.text = "―"
+    if tag == "mi" and text == "θ":  # the slanted one of this font looks like ϑ
+        each.set("mathvariant", "normal")
 
 
 def _space(row: ET.Element) -> None:

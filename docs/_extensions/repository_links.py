@@ -18,6 +18,9 @@ INCLUDED = re.compile(r"\A```\{include\} (?P<path>\S+)\n```\s*\Z")
 LINK = re.compile(
     r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>(?![a-z]+:|#|/)[^)\s#]+)(?P<anchor>#[^)\s]*)?\)"
 )
+UNSEARCHED = ("CHANGELOG.md", "CONTRIBUTING.md")
+"""They hold every word there is, and answer nobody's question."""
+
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -54,6 +57,8 @@ def read_page(app: Sphinx, docname: str, source: list[str]) -> None:
     text = (ROOT / file).read_text(encoding="utf-8") if INCLUDED.match(source[0]) else source[0]
     if not file.startswith("docs/"):
         app.env.note_dependency(str(ROOT / file))
+    if file in UNSEARCHED:
+        text = f"---\nnosearch: true\n---\n{text}"
     source[0] = relinked(text, file, pages)
 
 
