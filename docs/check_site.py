@@ -52,6 +52,8 @@ def faults(site: Path) -> Iterable[str]:
     }
     for path, page in pages.items():
         here = path.relative_to(site)
+        if ":math:`" in path.read_text(encoding="utf-8"):
+            yield f"{here} shows the markup of a formula, not the formula."
         for reference, fetched in page.references:
             parts = urlsplit(reference)
             if parts.scheme == "data" or (

@@ -220,9 +220,21 @@ def _first_line(made: Any) -> str:
     return (inspect.getdoc(made) or "").partition("\n\n")[0].replace("\n", " ")
 
 
+MARKED = re.compile(r"(:math:`[^`]*`|`[^`]*`)")
+"""Formulas and code of a docstring."""
+
+
 def _escaped(text: str) -> str:
-    """Text for a cell of a table: what looks like an option or a file is code."""
-    plain = re.sub(r"([|*_<>\[\]])", r"\\\1", " ".join(text.split()))
+    """Text for a cell of a table: what looks like an option is code, and formulas and code stay what they are."""
+    return "".join(_cell(part) for part in MARKED.split(" ".join(text.split())))
+
+
+def _cell(part: str) -> str:
+    if part.startswith(":math:"):
+        return f"${part.removeprefix(':math:').strip('`')}$"
+    if part.startswith("`"):
+        return part.replace("|", "\\|")
+    plain = re.sub(r"([|*_<>\[\]])", r"\\\1", part)
     return re.sub(r"(?<![\w-])(--[a-z][\w-]*)", lambda found: f"`{found[1]}`", plain)
 
 

@@ -181,7 +181,7 @@ def _certificate(summary: Mapping[str, Any]) -> str:
     if summary["status"] == "unreachable":
         reached = level(summary["largest_risk"], summary["loss"])
         if known.exact:
-            return f"the largest risk that can be reached is {reached}"
+            return f"exact: the largest risk that can be reached is {reached}"
         return f"the largest risk found is {reached}; ≥ {number(summary['lower'], 10)} ({known.why})"
     upper = f"≤ {number(summary['upper'], 10)} ({summary['upper_by']})"
     if known.kind == "estimate":

@@ -188,7 +188,7 @@ QUESTIONS: dict[str, Case] = {
     "mix below zero": (asked(mix=-0.1), ("mix=-0.1", "[0, 1]", "0 reweights only")),
     "mix above one": (asked(mix=1.1), ("mix=1.1", "[0, 1]", "1 moves only")),
     "mix of NaN": (asked(mix=NAN), ("mix=nan", "must be a number")),
-    "mix beside thetas": (asked(mix=0.5, theta1=1.0, theta2=1.0), ("mix=0.5", "theta1=1.0", "the dial or the prices")),
+    "mix beside thetas": (asked(mix=0.5, theta1=1.0, theta2=1.0), ("mix=0.5", "theta1=1.0", "give one or the other")),
     "mix out of range on a sweep": (lambda: tp.profile(MODEL, X, Y).tradeoff([0.5, 2.0], risk=0.5), ("mix=2.0", "[0, 1]")),
     "a budget beside thetas": (asked(theta1=1.0, theta2=1.0, budget=5.0), ("budget=5.0", "belongs to mix", "leave it out")),
     "one threshold for a curve": (lambda: tp.profile(MODEL, X, Y).curve(0.5), ("risks=0.5", "several numbers")),  # type: ignore[arg-type]

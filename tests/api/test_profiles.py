@@ -203,10 +203,10 @@ def test_a_sweep_takes_any_iterable() -> None:
     assert len(str(sweep).splitlines()) == 4
 
 
-@pytest.mark.parametrize("risk", [0.0, 1.0])
-def test_where_no_normal_interval_exists_none_is_given(risk: float) -> None:
+@pytest.mark.parametrize(("risk", "remedy"), [(0.0, "give a larger risk"), (1.0, "use bootstrap")])
+def test_where_no_normal_interval_exists_none_is_given(risk: float, remedy: str) -> None:
     x, y = data()
     result = tp.stability(MODEL, x, y, risk)
     assert math.isnan(result.standard_error)
-    with pytest.raises(tp.InputError, match=f"status is '{result.status}'; use bootstrap"):
+    with pytest.raises(tp.InputError, match=f"status is '{result.status}'; {remedy}"):
         result.interval()

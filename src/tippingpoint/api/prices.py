@@ -22,7 +22,7 @@ def resolve_prices(theta1: float | None, theta2: float | None, mix: float | None
         raise InputError(f"budget={budget!r} belongs to mix; leave it out where theta1 and theta2 are given.")
     if mix is not None:
         raise InputError(
-            f"mix={mix!r} and theta1={theta1!r}, theta2={theta2!r} say the same thing; give the dial or the prices."
+            f"mix={mix!r} sets both prices, and theta1={theta1!r}, theta2={theta2!r} are given too; give one or the other."
         )
     if theta1 is None or theta2 is None:
         missing = "theta1" if theta1 is None else "theta2"

@@ -52,11 +52,11 @@ class StabilityResult(Reported):
     value
         `R`: the least cost of a perturbation that lifts the risk to `risk`. Big is stable.
     lower, upper
-        Bounds on it; `upper` is what the sensitive distribution costs, `lower` is the dual's value.
+        Bounds on it; `upper` is what the sensitive distribution costs, `lower` is what was proved, 0 where nothing was.
     lower_by, upper_by
         What certifies each: how best responses were found, and which distribution attains the upper bound.
     exact
-        Whether the best responses are, so that the two bounds agree to rounding.
+        Whether the number is known to rounding: `lower` and `upper` agree. `standing` says more.
     status
         "attained", "already" (`R = 0`), "largest" (the threshold is the largest risk in reach) or "unreachable" (`R = ∞`).
     standard_error
@@ -188,7 +188,8 @@ class StabilityResult(Reported):
         """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from."""
         check_level(level)
         if math.isnan(self.standard_error):
-            raise InputError(f"there is no normal interval where the status is {self.status!r}; use bootstrap().")
+            remedy = "give a larger risk" if self.status == "already" else "use bootstrap()"
+            raise InputError(f"there is no normal interval where the status is {self.status!r}; {remedy}.")
         if self.effective_sample < NORMAL_FROM:
             warnings.warn(small_sample(self.effective_sample), SmallSampleWarning, stacklevel=2)
         margin = normal_margin(self.standard_error, level)

@@ -11,7 +11,7 @@ NO_MOVE = 1e-6
 """Of a number, or of what is usual in its column: libraries that keep numbers in single precision do not tell less apart."""
 
 KEEP_WHOLE = "space=tp.Space.infer(X) (--space infer) keeps whole numbers whole and dummies one-hot"
-SAY_WHOLE = "of whole numbers that are stored as floats, kind={{{name!r}: 'integer'}} says that they are"
+SAY_WHOLE = "of whole numbers that are stored as floats, kind={{{name!r}: 'integer'}} in the space says that they are"
 """What to do about it where whole numbers are moved by fractions."""
 
 STAY_ON = "moves that small mean nothing: give these columns a step, or freeze them (tp.Space)"
