@@ -45,6 +45,8 @@ myst_enable_extensions = ["dollarmath", "deflist", "colon_fence", "attrs_inline"
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
+toc_object_entries_show_parents = "hide"  # `plot()` beside a class, not its name again
+
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the signature shows them
