@@ -105,3 +105,18 @@ def test_a_gate_that_makes_no_sense_is_refused_before_the_work(options: tuple[st
     code, out, err = cli("evaluate", *SUBJECT, *options)
     assert (code, out) == (2, "")
     assert part in err
+
+
+def test_a_value_that_was_searched_for_is_called_what_it_is(cli: Command, place: Path) -> None:
+    (place / "vendor.py").write_text(
+        "def model():\n    return lambda rows: rows['age'] - 0.5 * rows['dose'] + 0.1\n", encoding="utf-8"
+    )
+    words = ("--model", "vendor:model", "--classes", "healthy,ill", "--data", "few.csv", "--target", "y", "--risk", "0.4")
+    code, _, err = cli(
+        "evaluate", *words, "--calls", "3000", "--fail-below", "1e-6", "--on", "value", "--theta1", "1", "--theta2", "1"
+    )
+    assert code == 0
+    assert "gate: passed: the stability found (an upper bound) is " in err
+    code, _, err = cli("evaluate", "--config", "run.toml", "--fail-below", "1e-6", "--on", "value")
+    assert code == 0
+    assert "gate: passed: the stability is " in err

@@ -63,7 +63,7 @@ def test_python_has_the_same_gate() -> None:
     assert (passed["outcome"], passed["found"]) == ("passed", result.lower)
     failed = result.report_summary(gate=tp.Gate(2.0 * result.value, on="value"))["gate"]
     assert (failed["outcome"], failed["found"]) == ("failed", result.value)
-    assert failed["sentence"].startswith("Failed: the stability found is ")
+    assert failed["sentence"].startswith("Failed: the stability is ")
 
 
 def test_out_of_reach_passes_with_a_sentence_of_its_own() -> None:

@@ -50,7 +50,8 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
         raise InputError(f"--gate-model {chosen} is none of the models; they are {listed(results)}.")
     judged = {name: result.summary for name, result in results.items() if chosen in (None, name)}
     on: Literal["lower", "value"] = options.on or "lower"
-    outcome = Gate(options.fail_below, on).judge(judged, what)
+    agreed = Gate(options.fail_below, on)
+    outcome = agreed.judge(judged, what)
     worst, found = results[outcome.name], outcome.found
     whose = f" of the {what} {outcome.name!r}" if what else ""
     if worst.standing.interrupted:
@@ -58,13 +59,13 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
         return FAILED
     if outcome.outcome == badges.PASSED:
         if not options.quiet:
-            print_stderr(f"gate: passed: {_passing(worst, found, on, whose, options.fail_below)}.")
+            print_stderr(f"gate: passed: {_passing(agreed, worst, found, whose)}.")
         return PASSED
-    print_stderr(f"gate: failed: {_failing(worst, found, on, whose, options.fail_below)}.")
+    print_stderr(f"gate: failed: {_failing(agreed, worst, found, whose)}.")
     return FAILED
 
 
-def _passing(result: StabilityResult, found: float, on: str, whose: str, least: float) -> str:
+def _passing(agreed: Gate, result: StabilityResult, found: float, whose: str) -> str:
     """Why a gate passes; a threshold that is proved to be out of reach has no number."""
     if math.isinf(found):
         then, most = (level(each, result.loss) for each in (result.risk, result.largest_risk))
@@ -73,22 +74,18 @@ def _passing(result: StabilityResult, found: float, on: str, whose: str, least: 
             f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}, the largest"
             f" {largest} is {most}"
         )
-    return f"the {_called(result, on)}{whose} is {found:.6g}, not below {least:g}"
+    return f"the {agreed.quantity(result.summary)}{whose} is {found:.6g}, not below {agreed.threshold:g}"
 
 
-def _failing(result: StabilityResult, found: float, on: str, whose: str, least: float) -> str:
+def _failing(agreed: Gate, result: StabilityResult, found: float, whose: str) -> str:
     """Why a gate fails."""
     if result.status == "unreachable":
         then = level(result.risk, result.loss)
         return (
             f"the search{whose} found no change of the data that lifts the {risk_name(result.loss)} to {then}, but only"
-            f" {found:.6g} is certified, below {least:g}; a search that finds nothing proves nothing"
+            f" {found:.6g} is certified, below {agreed.threshold:g}; a search that finds nothing proves nothing"
         )
-    if on == "lower" and found == 0.0 < result.value:
+    if agreed.on == "lower" and found == 0.0 < result.value:
         found_value = f"(found: {result.value:.6g}; --on value judges that)"
-        return f"nothing certifies the stability{whose} from below {found_value}, below {least:g}"
-    return f"the {_called(result, on)}{whose} is {found:.6g}, below {least:g}"
-
-
-def _called(result: StabilityResult, on: str) -> str:
-    return "stability" if on == "value" and result.status != "unreachable" else "certified lower bound"
+        return f"nothing certifies the stability{whose} from below {found_value}, below {agreed.threshold:g}"
+    return f"the {agreed.quantity(result.summary)}{whose} is {found:.6g}, below {agreed.threshold:g}"

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from tippingpoint.errors import InputError
-from tippingpoint.report.badges import ESTIMATE, FAILED, INTERRUPTED, PASSED, UPPER, standing
+from tippingpoint.report.badges import ESTIMATE, EXACT, FAILED, INTERRUPTED, PASSED, standing
 from tippingpoint.text import number
 
 
@@ -88,16 +88,16 @@ class Gate:
         elif outcome == FAILED and self.on == "lower" and found == 0.0 < worst["value"]:
             why = f"nothing certifies the stability{whose} from below (found: {number(worst['value'], 6)})"
         else:
-            why = f"the {self._judged(worst)}{whose} is {number(found, 6)}"
+            why = f"the {self.quantity(worst)}{whose} is {number(found, 6)}"
         sentence = f"{OPENING[outcome]}: {why}; at least {number(self.threshold, 6)} was asked for."
         return Judged(float(self.threshold), self.on, found, name, outcome, sentence)
 
-    def _judged(self, result: Mapping[str, Any]) -> str:
-        """What the number is that is judged."""
-        if self.on == "lower":
+    def quantity(self, result: Mapping[str, Any]) -> str:
+        """What the number is that is judged, in words: a value is more than an upper bound only where it is exact."""
+        if self.on == "lower" or result["status"] == "unreachable":
             return "certified lower bound"
-        kinds = {UPPER: "stability found (an upper bound)", ESTIMATE: "stability estimated (no bound)"}
-        return kinds.get(standing(result), "stability found")
+        kinds = {EXACT: "stability", ESTIMATE: "stability estimated (no bound)"}
+        return kinds.get(standing(result), "stability found (an upper bound)")
 
     def _found(self, result: Mapping[str, Any]) -> float:
         """What is judged; what is not a number passes nothing, and a search that found nothing proves nothing."""
