@@ -165,11 +165,11 @@ def examine(*, importing: bool) -> Findings:
         needed, known = requirements(), extras()
     except metadata.PackageNotFoundError:
         nothing = f"{OURSELVES} is not installed, but run from its sources: what it needs is unknown. Install it: pip install ."
-        return Findings([], [], _kernels(_tried({KERNELS}, importing)[KERNELS]), [], [nothing])
+        return Findings([], [], _kernels(_tried({KERNELS}, importing=importing)[KERNELS]), [], [nothing])
     wanted = [each for each in needed if each.extra not in FOR_DEVELOPERS]
     brought = metadata.packages_distributions()
     there = {each: installed(each.name, brought.get(_module(each).partition(".")[0], ())) for each in wanted}
-    trials = _tried({KERNELS, *(_module(each) for each, found in there.items() if found)}, importing)
+    trials = _tried({KERNELS, *(_module(each) for each, found in there.items() if found)}, importing=importing)
     core: list[Package] = []
     groups: dict[str, list[Package]] = {name: [] for name in known if name not in FOR_DEVELOPERS}
     for each, found in there.items():
@@ -188,7 +188,7 @@ def _module(needed: Requirement) -> str:
     return MODULES.get(needed.name, needed.name.replace("-", "_"))
 
 
-def _tried(modules: set[str], importing: bool) -> Mapping[str, Trial | None]:  # noqa: FBT001  # of `examine`
+def _tried(modules: set[str], *, importing: bool) -> Mapping[str, Trial | None]:
     """What came of importing these; None for each where that is not wanted. Kernels are tried in any case: they are small."""
     chosen = modules if importing else {KERNELS}
     return {**dict.fromkeys(modules), **tried({name: name for name in sorted(chosen)})}
