@@ -7,7 +7,7 @@ NEWEST := .venv-newest
 KERNELS := .venv-kernels
 NATIVE := CMakeLists.txt $(wildcard src/tippingpoint/families/trees/native/*)
 CORE_TESTS := api cli core data families/blackbox families/linear families/table families/trees losses preprocessing push query results space
-EXTRAS := torch,foolbox,polars,pyarrow,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
+EXTRAS := torch,foolbox,polars,pyarrow,dask,distributed,matplotlib,mlflow,skops,onnx,onnxruntime,skl2onnx,xgboost,lightgbm,catboost
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint docs types kernels test-wheel test-lowest test-newest test-extras release coverage trial bench clean
@@ -82,6 +82,7 @@ bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/features.py
 	$(DEV)/bin/python benchmarks/blackbox.py
 	$(DEV)/bin/python benchmarks/trees.py
+	$(DEV)/bin/python benchmarks/scale.py
 
 # Environments, and with them the compiled kernels wherever they can be compiled.
 $(CORE)/installed: WANTED := -c constraints.txt -e .

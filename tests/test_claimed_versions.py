@@ -24,7 +24,13 @@ ROOT = Path(__file__).parents[1]
 UNTESTED = {"tomli": "a stand-in for Python 3.10; the versions are those of Python 3.11"}
 """Claims without a lowest version to test, and why."""
 
-BROUGHT_BY = {"sklearn": "scikit-learn", "joblib": "scikit-learn", "PIL": "matplotlib", "mlflow": "mlflow-skinny"}
+BROUGHT_BY = {
+    "sklearn": "scikit-learn",
+    "joblib": "scikit-learn",
+    "PIL": "matplotlib",
+    "mlflow": "mlflow-skinny",
+    "distributed": "dask",
+}
 """What installs a module of another name."""
 
 

@@ -205,6 +205,8 @@ def _toml_value(action: argparse.Action) -> str:
     if action.choices:
         return " or ".join(f'`"{each}"`' for each in action.choices)
     several = isinstance(action, argparse._AppendAction)  # noqa: SLF001  # what action="append" makes
+    if action.nargs == "+":
+        return "text, or a list"
     kind = getattr(action.type, "__name__", "text")
     word = {
         "number": "number",

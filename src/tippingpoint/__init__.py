@@ -19,6 +19,7 @@ _HOMES = {
     "api.tables": ("profile_table",),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "errors": (
+        "ClusterError",
         "DetachedError",
         "InputError",
         "ModelError",

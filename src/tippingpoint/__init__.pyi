@@ -10,6 +10,7 @@ from tippingpoint.core.divergences import KL as KL
 from tippingpoint.core.divergences import ChiSquare as ChiSquare
 from tippingpoint.core.divergences import CVaR as CVaR
 from tippingpoint.core.divergences import Divergence as Divergence
+from tippingpoint.errors import ClusterError as ClusterError
 from tippingpoint.errors import DetachedError as DetachedError
 from tippingpoint.errors import InputError as InputError
 from tippingpoint.errors import ModelError as ModelError

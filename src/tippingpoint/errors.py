@@ -109,6 +109,17 @@ class DetachedError(TippingPointError, RuntimeError):
     """
 
 
+class ClusterError(TippingPointError, RuntimeError):
+    """A Dask cluster is gone, or its workers die of what they are asked.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> issubclass(tp.ClusterError, tp.TippingPointError)
+    True
+    """
+
+
 class TippingPointWarning(UserWarning):
     """Base class of every warning that tippingpoint gives.
 

@@ -140,14 +140,14 @@ def test_versions_are_ordered_as_packaging_orders_them(older: str, newer: str) -
 def test_a_missing_extra_is_no_fault_and_says_what_it_would_give(
     cli: Command, monkeypatch: pytest.MonkeyPatch, trusting: None
 ) -> None:
-    monkeypatch.setattr(doctor, "installed", lambda name, _: None if name == "catboost" else Installed(name, "99"))
+    monkeypatch.setattr(doctor, "installed", lambda name, _: None if name == "catboost" else Installed(name, "9999"))
     code, out, _ = cli("doctor")
     assert code == 0
     assert re.search(r"^  catboost  missing +CatBoost models: pip install 'tippingpoint\[catboost\]'$", out, re.MULTILINE)
 
 
 def test_a_missing_core_package_is_a_fault(cli: Command, monkeypatch: pytest.MonkeyPatch, trusting: None) -> None:
-    monkeypatch.setattr(doctor, "installed", lambda name, _: None if name == "pandas" else Installed(name, "99"))
+    monkeypatch.setattr(doctor, "installed", lambda name, _: None if name == "pandas" else Installed(name, "9999"))
     code, out, _ = cli("doctor")
     assert code == 1
     assert out.rstrip().endswith("Broken, too old or missing: pandas.")

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from problems import DIVERGENCES
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence, divergence_choices, divergence_named
+from tippingpoint.core.divergences.base import Outcomes
+from tippingpoint.core.spreads import ArraySpread
 from tippingpoint.errors import InputError, NumericalError
 
 SMOOTH: tuple[Divergence, ...] = (KL(), ChiSquare())
@@ -97,7 +99,8 @@ def test_tilt_attains_the_maximum_that_a_conic_solver_finds(divergence: Divergen
     problem.solve(solver=cp.CLARABEL)
     tilt = divergence.tilt(values, base, theta)
     attained = base @ (tilt.weights * values) - theta * divergence.penalty(tilt, base)
-    dual = theta * float(base @ divergence.conjugate(tilt.scores)) - tilt.alpha
+    alpha = float((theta * tilt.scores - values)[0])
+    dual = theta * float(base @ divergence.conjugate(tilt.scores)) - alpha
     assert attained == pytest.approx(float(problem.value), rel=1e-6)
     assert dual == pytest.approx(attained, rel=1e-12)
 
@@ -112,8 +115,10 @@ def test_concentrating_is_the_limit_of_ever_larger_values(divergence: Divergence
     values, costs = np.array([1.0, 2.0, 2.0, 0.5]), np.array([0.1, 0.4, 0.2, 0.0])
     base = np.array([0.2, 0.3, 0.1, 0.4])
     far = divergence.tilt(1e6 * values - costs, base, 0.5)
-    assert divergence.concentrate(values, costs, base, 0.5) == pytest.approx(far.weights, rel=1e-4, abs=1e-4)
-    assert divergence.largest_mean(values, base) == pytest.approx(float(base @ (far.weights * values)), rel=1e-4)
+    outcomes = Outcomes(lambda pairs: ArraySpread(*pairs(values, costs, base)))
+    found = divergence.concentrated(outcomes, 0.5).weights(values, costs)
+    assert found == pytest.approx(far.weights, rel=1e-4, abs=1e-4)
+    assert divergence.largest_mean(ArraySpread(values, base)) == pytest.approx(float(base @ (far.weights * values)), rel=1e-4)
 
 
 @pytest.mark.parametrize("divergence", [KL(), ChiSquare()], ids=lambda d: d.label)
@@ -122,14 +127,14 @@ def test_newtons_method_balances_weights_as_the_closed_forms_do(divergence: Dive
     rng = np.random.default_rng(5)
     values, base = -np.abs(rng.normal(size=50)) * scale, rng.dirichlet(np.ones(50))
     values[0] = 0.0
-    alpha = Divergence.alpha(divergence, values, base)
-    assert alpha == pytest.approx(divergence.alpha(values, base), rel=1e-9)
+    alpha = Divergence.alpha(divergence, ArraySpread(values, base))
+    assert alpha == pytest.approx(divergence.alpha(ArraySpread(values, base)), rel=1e-9)
     assert base @ divergence.weights(values + alpha) == pytest.approx(1.0, rel=1e-9)
 
 
 def test_weights_of_what_is_no_number_are_not_balanced() -> None:
     with pytest.raises(NumericalError, match="cannot be made to average one"):
-        Divergence.alpha(KL(), np.array([0.0, np.nan]), np.full(2, 0.5))
+        Divergence.alpha(KL(), ArraySpread(np.array([0.0, np.nan]), np.full(2, 0.5)))
 
 
 @pytest.mark.parametrize("cost", [1e-6, 0.1, 3.0])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from problems import INF, answer, linear
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.blocks import Samples
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
+from tippingpoint.core.dual import solve
 from tippingpoint.core.inference import influence, normal_margin, resampled, standard_error
 from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.sensitive import perturbation, summary
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import loss_named
@@ -36,7 +39,7 @@ def test_influence_is_the_derivative_in_the_weight_of_a_sample(setting: tuple[fl
     base = np.random.default_rng(1).dirichlet(np.ones(40))
     risk = 3.0 * float(base @ oracle.losses)
     got = answer(oracle, risk, theta1, theta2, divergence, base)
-    psi = influence(got.solution, base)
+    psi = influence(got.problem, got.solution)
     assert base @ psi == pytest.approx(0.0, abs=1e-12 * np.abs(psi).max())
     step = 1e-6
     for i in (0, 7, 23):
@@ -53,13 +56,15 @@ def test_standard_error_agrees_with_the_bootstrap(setting: tuple[float, float, D
     oracle, *_ = linear(np.random.default_rng(2), "logistic", 800, 3)
     base = np.full(800, 1 / 800)
     risk = 1.5 * float(oracle.losses.mean())
-    error = standard_error(influence(answer(oracle, risk, theta1, theta2, divergence).solution, base), base)
+    got = answer(oracle, risk, theta1, theta2, divergence)
+    error = standard_error(influence(got.problem, got.solution), base)
+    assert got.q.standard_error == pytest.approx(error, rel=1e-12)
 
-    def again(weights: FloatArray) -> float:
-        weights = np.maximum(weights, 1e-300)
-        return answer(oracle, risk, theta1, theta2, divergence, weights / weights.sum()).value
+    def again(samples: Samples) -> float:
+        problem = replace(got.problem, responses=samples)
+        return summary(problem, perturbation(problem, solve(problem))).total_cost
 
-    drawn = Bootstrap(resampled(again, base, replicates=300, seed=0), again(base))
+    drawn = Bootstrap(resampled(again, got.problem.samples, replicates=300, seed=0), got.value)
     assert drawn.standard_error == pytest.approx(error, rel=0.15)
 
 
@@ -90,5 +95,5 @@ def test_the_95_percent_interval_covers_about_95_percent(
     covered = 0
     for _ in range(runs):
         got = answer(drawn(n), risk, theta1, theta2, divergence)
-        covered += abs(got.value - truth) <= normal_margin(standard_error(influence(got.solution, base), base), 0.95)
+        covered += abs(got.value - truth) <= normal_margin(standard_error(influence(got.problem, got.solution), base), 0.95)
     assert 0.925 <= covered / runs <= 0.975  # three standard errors of a share of 600 are 2.7 %

@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 from commands import Command
 from pages import alike
@@ -13,13 +14,18 @@ from pages import alike
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_runs_as_pasted_and_prints_what_is_shown() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def test_the_examples_run_as_pasted_and_print_what_is_shown() -> None:
+    first, big = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(example, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102  # our own README
-    assert alike(shown, out.getvalue())
+    names: dict[str, Any] = {"__name__": "readme"}
+    printed = []
+    for example in (first, big):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(example, "README.md", "exec"), names)  # noqa: S102  # our own README
+        printed.append(out.getvalue())
+    assert alike(shown, printed[0])
+    assert shown.startswith(f"Stability {float(printed[1]):.4g}:")  # on a cluster as in memory
 
 
 def test_the_result_shown_is_the_demos(cli: Command) -> None:

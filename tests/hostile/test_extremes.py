@@ -150,23 +150,9 @@ def test_the_last_check_stops_what_is_no_answer() -> None:
     solution, q = _doctored(problem)
     assert solution.status is Status.ATTAINED
     check_sound(problem, solution, q, solution.lower, exact=True)
-    for wrong in (
-        {"lift": 0.5 * q.lift},
-        {"change": q.change + 1.0},
-        {"reweighting_cost": math.nan},
-        {"change": q.change - 2.0},
-    ):
+    for wrong in ({"risk": 0.55}, {"whole": 2.0}, {"reweighting_cost": math.nan}, {"moving_cost": -1.0}, {"lightest": -0.5}):
         with pytest.raises(NumericalError, match="which is no answer"):
             check_sound(problem, solution, _doctored(problem, **wrong)[1], solution.lower, exact=True)
-    heavy = _doctored(problem, change=q.change + 0.1)[1]
-    assert heavy.risk > 0.6, "nothing else is wrong with it"
-    both, nothing = np.arange(2), np.zeros(2)  # one weighs less than nothing, and the other makes up for it
-    parts = {"sample": both, "share": np.ones(2), "right": both > 1, "cost": nothing, "lift": np.array([0.0, 1.0])}
-    negative = _doctored(problem, change=np.array([-1.5, 1.5]), **parts)[1]
-    assert (negative.risk > 0.6, negative.mass.sum()) == (True, 1.0)
-    for odd in (heavy, negative):
-        with pytest.raises(NumericalError, match="which is no answer"):
-            check_sound(problem, solution, odd, 0.0, exact=False)
     for lower in (0.5 * solution.lower, math.nan):
         with pytest.raises(NumericalError, match="which is no answer"):
             check_sound(problem, solution, q, lower, exact=True)

@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 import tippingpoint as tp
 
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
-ALSO_BROUGHT = {"catboost": {"plot"}}
+ALSO_BROUGHT = {"catboost": {"plot"}, "dask": {"parquet"}}
 """Extras whose packages others depend on."""
 
 
@@ -66,6 +66,20 @@ def parquet() -> None:
     words = ("evaluate", "--model", "model.json", "--target", "y", "--risk", "0.5", "--json", "-", "--data")
     one, other = (json.loads(told(*words, f"eval.{ending}")) for ending in ("parquet", "csv"))
     assert one["value"] == other["value"] > 0.0
+
+
+def dask() -> None:
+    """On a cluster of threads: processes would run this file again."""
+    import dask.dataframe as dd
+    from distributed import Client
+
+    frame = dd.from_pandas(X.assign(y=Y), npartitions=3)
+    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        result = tp.stability(([1.0, -1.0, 0.0], 0.0), frame, "y", 0.5, client=client, **PRICES)
+        assert len(result.heaviest(3)) >= 3
+        assert abs(float(result.sensitive["mass"].sum().compute()) - 1.0) < 1e-9
+    whole = tp.stability(([1.0, -1.0, 0.0], 0.0), X, Y, 0.5, **PRICES)
+    assert abs(result.value - whole.value) < 1e-9 * whole.value
 
 
 def torch() -> None:
@@ -131,7 +145,7 @@ def catboost() -> None:
 
 
 USES: dict[str, Callable[[], None]] = {
-    use.__name__: use for use in (polars, parquet, torch, plot, mlflow, skops, onnx, xgboost, lightgbm, catboost)
+    use.__name__: use for use in (polars, parquet, dask, torch, plot, mlflow, skops, onnx, xgboost, lightgbm, catboost)
 }
 """What each extra is used for."""
 

@@ -19,6 +19,7 @@ from tippingpoint.families.base import Family, Judgement, Subject
 from tippingpoint.families.registry import judge
 from tippingpoint.preprocessing.categories import by_position
 from tippingpoint.preprocessing.encoders import encoded_columns
+from tippingpoint.processors import threads_of
 from tippingpoint.results.origin import Origin, origin_of
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
@@ -43,6 +44,8 @@ class Case:
         What all of that was made from, for those who read a report of it.
     notes
         How the data were understood, where nobody had said it.
+    threads
+        That work at once on every question.
     """
 
     judgement: Judgement
@@ -53,6 +56,7 @@ class Case:
     witness: Witness
     origin: Origin
     notes: tuple[str, ...] = ()
+    threads: int = 1
 
     def profile(self) -> Profile:
         """The best responses in the whole domain."""
@@ -65,7 +69,17 @@ class Case:
             self.witness.check()
         columns, notes = features.columns, (*self.notes, *judged.notes)
         return Profile(
-            oracle, self.base, features.index, judged.label, judged.range, features.backend, columns, self.origin, notes
+            oracle,
+            self.base,
+            features.index,
+            judged.label,
+            judged.range,
+            features.backend,
+            columns,
+            self.origin,
+            notes,
+            self.threads,
+            features.seal,
         )
 
 
@@ -94,8 +108,8 @@ def prepared(
     base = base_weights(sample_weight, len(features.x))
     domain = chosen.resolve(features, base, known)
     features = replace(features, vanishing=frozenset(features.names.index(name) for name in domain.vanishing))
-    rows = np.flatnonzero(base)
-    if len(rows) < len(base):
+    if np.count_nonzero(base) < len(base):
+        rows = np.flatnonzero(base)
         y = read_vector(y, "y", len(base))[rows]
         features, base = features.take(rows), base[rows]
     served = judge(Subject(model, features, y, loss, domain), options)
@@ -110,6 +124,7 @@ def prepared(
         features,
         base,
         witness,
-        origin_of(model, columns, y, base, given, seed),
+        origin_of(model, columns, y, base, given, seed, features.seal),
         tuple(note for note in notes if note is not None),
+        threads_of(options.get("threads")),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from tippingpoint.api.cases import Case, prepared
 from tippingpoint.api.pairing import compare_tables
+from tippingpoint.api.partitioned import refuse_partitions
 from tippingpoint.api.settings import Settings, check_used
 from tippingpoint.api.stopping import answered
 from tippingpoint.errors import InputError
@@ -68,6 +69,7 @@ def compare(
 
 def prepare_all(models: Mapping[str, Any], data: Any, y: Any, options: Mapping[str, Any], **shared: Any) -> dict[str, Case]:
     """Several models on the same data; an option may be meant for one of them only."""
+    refuse_partitions(data, y, "compare")
     cases = {str(name): prepared(model, data, y, options, **shared) for name, model in models.items()}
     check_used(options, [case.family for case in cases.values()])
     return cases

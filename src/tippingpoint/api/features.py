@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tippingpoint.api.cases import Case, prepared
+from tippingpoint.api.partitioned import refuse_partitions
 from tippingpoint.api.prices import resolve_prices
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.settings import Settings, check_used
@@ -60,6 +61,7 @@ def feature_stability(
     [('x0', 0.1525), ('x1', 15.25)]
     """
     given = Settings.read(settings, "feature_stability")
+    refuse_partitions(X, y, "feature_stability")
     case = prepared(model, X, y, given.options, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
     check_used(given.options, [case.family])
     return ranked(case, risk, given.question, features)
@@ -89,6 +91,7 @@ class _SingleFeatures:
         return self.case.profile_by(self.judgement.along(self.case.domain.only(self.members[name])))
 
     def __call__(self, name: str) -> StabilityResult:
+        self.case.features.seal.check()
         return self.profile(name).stability(self.risk, **self.question)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,16 +18,21 @@ from tippingpoint.api.prices import read_number, resolve_prices
 from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
 from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.blocks import Block, InMemory, Samples
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, honest_lower, solve
-from tippingpoint.core.inference import NORMAL_FROM, influence, standard_error
+from tippingpoint.core.inference import NORMAL_FROM
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.sensitive import check_sound, sensitive_distribution
+from tippingpoint.core.responses import BestResponses
+from tippingpoint.core.sensitive import Perturbation, SensitiveSummary, check_sound, perturbation, summary
 from tippingpoint.data.columns import Column
+from tippingpoint.data.seals import UNSHARED, Seal
+from tippingpoint.engine.oracle import PartitionedOracle
 from tippingpoint.errors import InputError, NumericalError, UnsupportedError
 from tippingpoint.results.evidence import Evidence, Source
 from tippingpoint.results.origin import Origin
+from tippingpoint.results.partitioned import PartitionedEvidence
 from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, Sweep, small_sample
 from tippingpoint.text import GIVEN_LOSS_NAME, loss_name
@@ -74,6 +79,10 @@ class Profile:
         What it was made from, where that is known.
     notes
         How the data and the model were understood, where nobody had said it: part of every result.
+    threads
+        That work at once on every question; the numbers are the same.
+    seal
+        Of the data, where they are the user's own array: checked before they are read again.
 
     Examples
     --------
@@ -95,26 +104,42 @@ class Profile:
     columns: tuple[Column, ...] = ()
     origin: Origin | None = None
     notes: tuple[str, ...] = ()
+    threads: int = 1
+    seal: Seal = field(default=UNSHARED, repr=False)
 
     def __post_init__(self) -> None:
-        losses = self.oracle.losses
-        largest = float(np.abs(losses).max())
-        if not np.isfinite(losses).all() or 0.0 < largest < np.finfo(float).tiny:
-            i = int(np.flatnonzero((np.abs(losses) == largest) | ~np.isfinite(losses))[0])
+        facts = self._samples.facts
+        largest = max(abs(facts.least), abs(facts.largest))
+        if not math.isfinite(largest) or 0.0 < largest < np.finfo(float).tiny:
+            found = (each for each in self._samples.gather(partial(_odd_loss, largest)) if each is not None)
+            (partition, row), loss = next(found)
+            one = f"row {row} of partition {partition}" if self._partitioned else f"row {self.index[row]!r}"
             raise NumericalError(
-                f"{loss_name(self.loss)} of row {self.index[i]!r} is {losses[i]:g}, too large or too small to compute with;"
+                f"{loss_name(self.loss)} of {one} is {loss:g}, too large or too small to compute with;"
                 " bring losses, targets or the model's outputs to another size."
             )
 
     @property
+    def _partitioned(self) -> bool:
+        """Whether samples are in partitions, and not all in this process."""
+        return isinstance(self.oracle, PartitionedOracle)
+
+    @cached_property
+    def _samples(self) -> Samples:
+        responses = _responses(self.oracle)
+        return responses if isinstance(responses, Samples) else InMemory(responses, self.base, self.threads)
+
+    @property
     def risk(self) -> float:
         """The mean loss now."""
-        return total(self.base, self.oracle.losses)
+        return self._samples.facts.risk
 
     @cached_property
     def reach(self) -> float:
         """The largest mean loss that moving alone reaches, at any cost."""
-        return total(self.base, self.oracle.losses + self.oracle.peak().lift)
+        self._check_seal()
+        lifts = self._samples.gather(lambda block: total(block.base, block.responses.peak().lift))
+        return self.risk + math.fsum(lifts)
 
     def stability(
         self,
@@ -149,10 +174,12 @@ class Profile:
         """
         Settings.read(unknown, "Profile.stability")
         prices = resolve_prices(theta1, theta2, mix, budget)
-        problem = Problem(self.oracle, self.base, self._threshold(risk), *prices, divergence_named(divergence))
+        asked = self._threshold(risk), *prices, divergence_named(divergence)
+        problem = Problem(_responses(self.oracle), self.base, *asked, threads=self.threads)
+        self._check_seal()
         oracle = self.oracle.tuned(problem)
         if oracle is not self.oracle:
-            problem = replace(problem, responses=oracle)
+            problem = replace(problem, responses=_responses(oracle))
         return self._result(oracle, problem, solve(problem))
 
     def curve(self, risks: Sequence[float] | None = None, *, risk: float | None = None, **settings: Any) -> Sweep:
@@ -191,6 +218,11 @@ class Profile:
         """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
         return self.curve(risk=risk, mix=_several("mixes", mixes), **settings)
 
+    def _check_seal(self) -> None:
+        """Refuse data that have changed; an oracle with a closed form answers without them."""
+        if self.seal.array is not None and self.oracle.closed_form() is None:
+            self.seal.check()
+
     def _threshold(self, risk: float) -> float:
         low, high = self.loss_range
         threshold = read_number("risk", risk)
@@ -204,17 +236,16 @@ class Profile:
 
     def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
         with np.errstate(all="ignore"):  # what is no number is noticed below
-            q = sensitive_distribution(problem, solution)
+            made = perturbation(problem, solution)
+            q = summary(problem, made)
             certificate, stopped = _certified(oracle, problem, solution)
+        problem.samples.forget()
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
         contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
         exact = oracle.attains(problem) and not upper - lower > MAX_EXACT_GAP * upper
-        with np.errstate(all="ignore"):
-            psi = influence(solution, self.base)
-            error = standard_error(psi, self.base)
         notes = [*self.notes, *oracle.notes, *([INTERRUPTED] if stopped else [])]
         if contradicted:
             notes.append(
@@ -236,7 +267,7 @@ class Profile:
             upper_by="the model's answers are noisy, see the notes" if oracle.noisy else "sensitive distribution",
             exact=exact,
             status=solution.status.value,
-            standard_error=error,
+            standard_error=q.standard_error,
             risk=problem.risk,
             current_risk=problem.current,
             largest_risk=problem.reachable,
@@ -257,25 +288,33 @@ class Profile:
             effective_share=q.effective_share,
             effective_sample=q.effective_sample,
             nats=q.nats,
-            samples=len(self.base),
+            samples=problem.samples.facts.count,
             evaluations=solution.evaluations,
             notes=tuple(notes),
             trace=oracle.trace or solution.risks,
             interrupted=oracle.interrupted or stopped,
             caution=oracle.caution if reached else "",
-            evidence=Evidence(
-                source=Source(oracle, problem),
-                value=upper,
-                influence=psi,
-                base=self.base,
-                distribution=q,
-                index=self.index,
-                loss_range=self.loss_range,
-                columns=self.columns,
-                backend=self.backend,
-                origin=self.origin,
-            ),
+            **self._live(oracle, problem, made, q, upper),
         )
+
+    def _live(self, oracle: Oracle, problem: Problem, made: Perturbation, q: SensitiveSummary, value: float) -> dict[str, Any]:
+        """What a result can still work out."""
+        if isinstance(oracle, PartitionedOracle):
+            found = PartitionedEvidence(oracle.samples, problem, made, q, value, self.columns, self.backend)
+            return {"partitioned": found}
+        evidence = Evidence(
+            source=Source(oracle, problem),
+            value=value,
+            perturbation=made,
+            summary=q,
+            index=self.index,
+            loss_range=self.loss_range,
+            columns=self.columns,
+            backend=self.backend,
+            origin=self.origin,
+            seal=self.seal,
+        )
+        return {"evidence": evidence}
 
     def __getstate__(self) -> dict[str, Any]:
         why = obstacle(self.oracle)
@@ -291,6 +330,18 @@ class Profile:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Profile:
         return replace(self)  # best responses are never changed, only more of them are found
+
+
+def _responses(oracle: Oracle) -> BestResponses | Samples:
+    """What a question is asked of: all samples of an oracle, here or in partitions."""
+    return oracle.samples if isinstance(oracle, PartitionedOracle) else oracle
+
+
+def _odd_loss(largest: float, block: Block) -> tuple[tuple[int, int], float] | None:
+    """Partition, row and value of the first loss of a block that is no number, or as large as this."""
+    losses = block.losses
+    odd = np.flatnonzero(~np.isfinite(losses) | (np.abs(losses) == largest))
+    return ((block.place[0], block.first + int(odd[0])), float(losses[odd[0]])) if len(odd) else None
 
 
 def _certifier(certificate: Certificate, *, contradicted: bool, empty: bool) -> str:

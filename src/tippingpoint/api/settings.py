@@ -17,10 +17,14 @@ from tippingpoint.families.registry import FAMILIES
 QUESTION = ("theta1", "theta2", "mix", "budget", "divergence")
 """What a question is asked with; all other keywords are options of families."""
 
+OF_ALL = ("threads",)
+"""Options of how any question is worked on; some families use them for their searches too."""
+
 OF_DATA = ("loss", "sample_weight", "space", "scale")
+OF_PARTITIONS = ("client", "memory")
 DOORS = {
-    "profile": OF_DATA,
-    "stability": ("risk", *OF_DATA),
+    "profile": (*OF_DATA, *OF_PARTITIONS),
+    "stability": ("risk", *OF_DATA, *OF_PARTITIONS),
     "compare": ("risk", *OF_DATA, "common"),
     "feature_stability": ("risk", *OF_DATA, "features"),
     "Profile.stability": ("risk",),
@@ -67,7 +71,7 @@ def check_used(options: Mapping[str, Any], families: Iterable[Family]) -> None:
     """An option that no model here has is an error: it would be ignored."""
     served = list(families)
     for name, value in options.items():
-        if any(name in family.options.names() for family in served):
+        if name in OF_ALL or any(name in family.options.names() for family in served):
             continue
         names, first = _names(owners(name)), served[0]
         if not first.options.names():

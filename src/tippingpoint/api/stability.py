@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tippingpoint.api.cases import prepared
+from tippingpoint.api.partitioned import in_partitions, profile_of
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.settings import Settings, check_used
 from tippingpoint.losses import Loss
@@ -23,6 +24,8 @@ def profile(
     sample_weight: Any = None,
     space: Space | None = None,
     scale: Scale | None = None,
+    client: Any = None,
+    memory: int | str | None = None,
     **options: Any,
 ) -> Profile:
     """The best responses of a model on evaluation data, once and for every setting.
@@ -37,10 +40,14 @@ def profile(
         `predict`, `predict_proba` or `decision_function`, or a function of the data, is a black box, and searched by asking.
     X
         Evaluation data, one row a sample: NumPy, pandas, polars, with columns of numbers, booleans, text or categories; for a
-        module also a float tensor of any shape. Values may be missing where the model can do with that; they stay so.
+        module also a float tensor of any shape. Values may be missing where the model can do with that; they stay so. Data
+        beyond memory come in partitions: a Dask DataFrame or Array, a Parquet file, directory or pattern, a list of frames, an
+        iterator of them, or a function that returns a fresh iterator for every pass.
+        A NumPy array of 32 MiB or more is not copied: whoever writes into it later is told so when it is read again.
     y
         Labels of any type, or targets. A pandas series is matched by its index to X where both have labels (a note says so),
-        and refused where they differ; so are weights.
+        and refused where they differ; so are weights. Of data in partitions the name of a column, as are weights; of Dask also
+        a collection of the same partitions.
     loss
         What to judge by: zero_one (error), hinge, squared_hinge, logistic (log_loss, cross_entropy) for classifiers; squared
         (mse), absolute (mae), pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or
@@ -53,10 +60,16 @@ def profile(
     scale
         "std" measures each feature in its standard deviations, "mad" in median absolute deviations, "iqr" in interquartile
         ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
+    client
+        Of a Dask cluster, on whose workers partitions are kept; the current one where there is one. Data in memory have none.
+    memory
+        What may be kept of partitions in this process, as "2 GB"; half of what is free by default. What does not fit is read
+        again at every pass, and the numbers are the same.
     options
+        `threads=` (all cores by default, as far as `OMP_NUM_THREADS` allows; -1 is all, -2 all but one; the numbers are the
+        same to the last bit).
         For tree ensembles: `gap=0.001` (between the bounds, relative to the upper one, at which a proof ends; 0 proves all that
-        it can), `time_limit=60` (seconds for a question; what is open then is in the bounds), `threads=` (all cores by default;
-        the numbers are the same), `progress=`, `classes=`.
+        it can), `time_limit=60` (seconds for a question; what is open then is in the bounds), `progress=`, `classes=`.
         For black boxes: `calls=` (rows that the model may be asked about, in all, some hundreds a sample by default; with the
         same seed more of them find nothing worse, and all features together nothing worse than one of them or a group of the
         space, as long as they have `2d` times its calls if they are `d`, as `feature_stability` shares them; than any other
@@ -83,6 +96,11 @@ def profile(
     0.125
     """
     given = Settings.read(options, "profile").options
+    partitions = in_partitions(X, y, sample_weight, client, memory)
+    if partitions is not None:
+        made, family = profile_of(model, partitions, given, loss=loss, space=space, scale=scale, client=client, memory=memory)
+        check_used(given, [family])
+        return made
     case = prepared(model, X, y, given, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
     check_used(given, [case.family])
     return case.profile()
@@ -98,13 +116,15 @@ def stability(
     sample_weight: Any = None,
     space: Space | None = None,
     scale: Scale | None = None,
+    client: Any = None,
+    memory: int | str | None = None,
     **settings: Any,
 ) -> StabilityResult:
     """How much the data must change before the model's risk reaches a threshold: `profile`, then `Profile.stability`.
 
     Parameters
     ----------
-    model, X, y, loss, sample_weight, space, scale
+    model, X, y, loss, sample_weight, space, scale, client, memory
         As in `profile`.
     risk
         The threshold.
@@ -120,6 +140,5 @@ def stability(
     (0.125, True)
     """
     given = Settings.read(settings)
-    case = prepared(model, X, y, given.options, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
-    check_used(given.options, [case.family])
-    return case.profile().stability(risk, **given.question)
+    data = {"sample_weight": sample_weight, "space": space, "scale": scale, "client": client, "memory": memory}
+    return profile(model, X, y, loss=loss, **data, **given.options).stability(risk, **given.question)

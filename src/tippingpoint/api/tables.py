@@ -9,7 +9,10 @@ import numpy as np
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.arrays import IntArray
 from tippingpoint.data.frames import read_frame, read_vector
-from tippingpoint.errors import InputError
+from tippingpoint.engine.dask import current_client
+from tippingpoint.engine.oracle import PartitionedOracle
+from tippingpoint.engine.table_partitions import count_samples, in_memory, table_on_cluster
+from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.families.table.reading import Alternatives, numbered, read_alternatives
 from tippingpoint.results.origin import DataFingerprint, Origin, call_of
 from tippingpoint.text import GIVEN_LOSS_NAME
@@ -44,7 +47,8 @@ def profile_table(
     Parameters
     ----------
     table
-        A pandas or polars frame, one line an alternative. The line of cost 0 is the sample as it is.
+        A pandas or polars frame, one line an alternative. The line of cost 0 is the sample as it is. Also a Parquet file or a
+        list of frames, which are read into memory; a Dask frame stays on the current cluster, shuffled by sample.
     sample
         Column that says which sample a line belongs to.
     loss
@@ -71,6 +75,10 @@ def profile_table(
     """
     import narwhals as nw
 
+    connected = current_client() if type(table).__module__.startswith("dask") else None
+    if connected is not None:
+        return _on_cluster(table, {"sample": sample, "loss": loss, "cost": cost}, weight, by, connected)
+    table = in_memory(table, loss)
     frame = read_frame(table, "table")
     if not isinstance(frame, nw.DataFrame):
         raise InputError(f"table is a {type(table).__name__}; give a pandas or polars frame, one line an alternative.")
@@ -86,6 +94,17 @@ def profile_table(
     if len(set(names)) < len(names):
         raise InputError(f"table[{by!r}] holds values that are written alike, such as 1 and '1'; write each in one way.")
     return {name: _profile(alternatives, np.flatnonzero(codes == k), name) for k, name in enumerate(names)}
+
+
+def _on_cluster(table: Any, roles: dict[str, str], weight: str | None, by: str | None, client: Any) -> Profile:
+    """The profile of a Dask frame, whose samples stay on the workers of a cluster."""
+    if by is not None:
+        raise UnsupportedError(f"by={by!r} takes a table in memory; pass table[table[{by!r}] == ...] of a Dask frame for each.")
+    if weight is None and "weight" in table.columns and "weight" not in roles.values():
+        weight = "weight"
+    samples, held = table_on_cluster(table, roles if weight is None else {**roles, "weight": weight}, client)
+    nobody = np.empty(0)
+    return Profile(PartitionedOracle(samples), nobody, range(count_samples(samples)), GIVEN_LOSS_NAME, held)
 
 
 def _profile(table: Alternatives, lines: IntArray, group: str | None = None) -> Profile:

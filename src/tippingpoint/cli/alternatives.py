@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tippingpoint.api.profiles import Profile
+from tippingpoint.api.settings import OF_ALL
 from tippingpoint.api.tables import profile_table
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.dialects import dialect
@@ -56,7 +57,8 @@ class Tables:
 
 def read_tables(options: argparse.Namespace) -> Tables:
     """The tables that the options name: one, one in several groups, or several."""
-    refuse(options, "--table", "data", "target", "loss", "scale", "frozen", "space", *shared.LOADING, *shared.search_options())
+    of_models = (*shared.LOADING, *shared.search_options(), *OF_ALL)
+    refuse(options, "--table", "data", "target", "loss", "scale", "frozen", "space", *of_models)
     given: list[str] = options.table if isinstance(options.table, list) else [options.table]
     by = getattr(options, "by", None)
     if len(given) > 1:

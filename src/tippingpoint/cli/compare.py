@@ -38,6 +38,7 @@ def add(commands: Any) -> None:
     shared.add_columns(parser, common=True)
     shared.add_question(parser)
     shared.add_search(parser)
+    shared.add_work(parser)
     shared.add_gate(parser, several=True)
     shared.add_outputs(parser)
     parser.set_defaults(run=run)

@@ -102,6 +102,8 @@ def _words(path: str, option: str, value: Any, action: argparse.Action) -> list[
         return [f"{option}={name}={_text(path, option, each)}" for name, each in value.items()]
     if isinstance(value, list):
         texts = [_text(path, option, each) for each in value]
+        if action.nargs == "+":
+            return [option, *texts]
         return [f"{option}={text}" for text in texts] if repeated else [f"{option}={','.join(texts)}"]
     return [f"{option}={_text(path, option, value)}"]
 

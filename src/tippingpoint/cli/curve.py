@@ -13,6 +13,7 @@ from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.outputs import check_outputs, deliver, sweeps_json
 from tippingpoint.cli.parsing import command, numbers, refuse
+from tippingpoint.cli.partitions import check_parts, cluster
 from tippingpoint.errors import InputError
 
 PRICES = ("theta1", "theta2")
@@ -31,12 +32,13 @@ def add(commands: Any) -> None:
     """Declare the command."""
     parser = command(commands, "curve", "the stability over thresholds or over prices", EPILOG)
     shared.add_model(parser)
-    shared.add_data(parser)
+    shared.add_data(parser, parts=True)
     shared.add_columns(parser)
     question = shared.add_question(parser, risk=False, sweep=True)
     question.add_argument("--risks", metavar="A,B,...", type=numbers, help="thresholds, instead of --risk")
     question.add_argument("--mixes", metavar="A,B,...", type=numbers, help="places on the dial, instead of --mix")
     shared.add_search(parser)
+    shared.add_work(parser, parts=True)
     shared.add_outputs(parser, report=False)
     parser.set_defaults(run=run)
 
@@ -44,19 +46,20 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Search once, ask often."""
     check_outputs(options)
+    check_parts(options)
     sweep = _swept(options)
     if options.table is None:
         refuse_columns(options)
-        inputs = read_inputs(options)
-        profiled = profile(inputs.model, inputs.x, inputs.y, **inputs.settings)
+        inputs = read_inputs(options, parts=True)
+        with cluster(options) as client:
+            found = profile(inputs.model, inputs.x, inputs.y, client=client, **inputs.settings).curve(**sweep)
     else:
         tables = read_tables(options)
         if tables.grouped:
             sweeps = {name: each.curve(**sweep) for name, each in tables.profiles.items()}
             deliver(options, "\n\n".join(f"{name}\n{each}" for name, each in sweeps.items()), sweeps_json(sweeps))
             return INTERRUPTED if any(stopped(options, each) for each in sweeps.values()) else 0
-        profiled = tables.first
-    found = profiled.curve(**sweep)
+        found = tables.first.curve(**sweep)
     deliver(options, str(found), found.to_json())
     return INTERRUPTED if stopped(options, found) else 0
 

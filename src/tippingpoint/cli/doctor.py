@@ -24,7 +24,7 @@ from tippingpoint.cli.requirements import OURSELVES, Requirement, extras, instal
 from tippingpoint.cli.streams import print_answer, print_answer_json
 from tippingpoint.cli.trials import Trial, tried
 from tippingpoint.families.trees import kernels
-from tippingpoint.processors import usable_cores
+from tippingpoint.processors import threads_of, usable_cores
 from tippingpoint.text import WIDTH
 from tippingpoint.visible import visible
 from tippingpoint.writing import write_files
@@ -48,7 +48,8 @@ OFF = "turned off"
 
 GIVES = {
     "polars": "polars frames in, polars frames out",
-    "parquet": "Parquet files on the command line",
+    "parquet": "Parquet files, on the command line and as data in partitions",
+    "dask": "Dask collections as data, and clusters: client=, --workers, --cluster",
     "torch": "neural networks, and the trainers of tippingpoint.training",
     "plot": "pictures: the plot methods, and those of `tippingpoint reproduce`",
     "mlflow": "results logged to MLflow",
@@ -67,6 +68,7 @@ MODULES = {
     "scikit-learn": "sklearn.linear_model",
     "scipy": "scipy.optimize",
     "pyarrow": "pyarrow.parquet",
+    "dask": "dask.dataframe",
     "matplotlib": "matplotlib.figure",
     "mlflow-skinny": "mlflow",
     "skops": "skops.io",
@@ -275,7 +277,7 @@ def _threads() -> dict[str, Any]:
     return {
         "cores": os.cpu_count(),
         "usable": usable_cores(),
-        "default": usable_cores(),
+        "default": threads_of(),
         "variables": {name: os.environ.get(name) for name in THREAD_VARIABLES},
     }
 
@@ -300,7 +302,7 @@ def as_text(found: Findings) -> str:
     said = f"{compiled['means']}. {compiled['why']}" if compiled["why"] else compiled["means"]
     lines += ["", "compiled kernels", *_aligned([(compiled["status"], "", said)])]
     lines += ["", "extras", *_aligned([row for each in found.extras for row in _rows(each)])]
-    usable = f"{threads['usable']} of {threads['cores']} for this process, which is what threads= is by default"
+    usable = f"{threads['usable']} of {threads['cores']} for this process; threads= is {threads['default']} by default"
     given = [(name, "", f"= {value}") for name, value in threads["variables"].items() if value is not None]
     unset = ", ".join(name for name, value in threads["variables"].items() if value is None)
     lines += ["", "threads", *_aligned([("cores", "", usable), *given, *([("not set", "", unset)] if unset else [])])]
@@ -320,10 +322,11 @@ def _version(package: Package) -> str:
 def _rows(extra: Extra) -> list[tuple[str, str, str]]:
     """The lines of an extra: what it gives, and how to get what is not there."""
     rows = []
+    several = len(extra["packages"]) > 1
     for package in extra["packages"]:
         missing = package["status"] == MISSING
         rest = f"{extra['gives']}: {extra['install']}" if missing else package["why"] or extra["gives"]
-        rows.append((extra["extra"], _version(package), rest))
+        rows.append((extra["extra"], f"{package['package']} {_version(package)}" if several else _version(package), rest))
     return rows
 
 

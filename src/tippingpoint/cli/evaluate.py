@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 from typing import Any
 
 from tippingpoint.api.profiles import Profile
@@ -13,12 +14,14 @@ from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
+from tippingpoint.cli.partitions import check_parts, cluster
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.visible import csv_text
 
 EPILOG = f"""examples:
   tippingpoint evaluate --table runs.csv --risk 0.4
   tippingpoint evaluate --model model.json --data eval.csv --target y --risk 0.4 --theta1 1 --theta2 0.25
+  tippingpoint evaluate --model model.json --data big/*.parquet --target y --risk 0.4 --workers 2
   tippingpoint evaluate --config run.toml --fail-below 0.05
 
 {TABLE_FILES}{shared.MODEL_FILES}{shared.CODES}"""
@@ -28,10 +31,11 @@ def add(commands: Any) -> None:
     """Declare the command."""
     parser = command(commands, "evaluate", "the stability of a model or of a table of alternatives", EPILOG)
     shared.add_model(parser, linear=True)
-    shared.add_data(parser)
+    shared.add_data(parser, parts=True)
     shared.add_columns(parser, by=False)
     shared.add_question(parser)
     shared.add_search(parser)
+    shared.add_work(parser, parts=True)
     shared.add_gate(parser)
     shared.add_outputs(parser, sensitive=True)
     parser.set_defaults(run=run)
@@ -41,8 +45,10 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate, write, then judge by the gate."""
     check_outputs(options)
     check_gate(options)
-    profiled, parts = _profiled(options)
-    result = profiled.stability(options.risk, **question_settings(options))
+    check_parts(options)
+    with ExitStack() as stack:
+        profiled, parts = _profiled(options, stack)
+        result = profiled.stability(options.risk, **question_settings(options))
     parts.update(provenance(options, parts.get("model"), {"model": result}))
     deliver(
         options,
@@ -54,11 +60,13 @@ def run(options: argparse.Namespace) -> int:
     return gate(options, {"model": result}, "")
 
 
-def _profiled(options: argparse.Namespace) -> tuple[Profile, dict[str, Any]]:
-    """The profile, and what a report can tell of where it comes from."""
+def _profiled(options: argparse.Namespace, stack: ExitStack) -> tuple[Profile, dict[str, Any]]:
+    """The profile, and what a report can tell of where it comes from; a cluster stays until the stack is closed."""
     if options.table is None:
         refuse_columns(options)
-        inputs = read_inputs(options)
-        return profile(inputs.model, inputs.x, inputs.y, **inputs.settings), {"model": inputs.path, "data": options.data}
+        inputs = read_inputs(options, parts=True)
+        client = stack.enter_context(cluster(options))
+        made = profile(inputs.model, inputs.x, inputs.y, client=client, **inputs.settings)
+        return made, {"model": inputs.path, "data": options.data}
     tables = read_tables(options)
     return tables.first, {"data": tables.path}

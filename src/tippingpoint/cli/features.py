@@ -34,6 +34,7 @@ def add(commands: Any) -> None:
         "--feature", metavar="NAME", action="append", help="a feature or a group of the space; may be repeated; default all"
     )
     shared.add_search(parser)
+    shared.add_work(parser)
     shared.add_gate(parser)
     shared.add_outputs(parser)
     parser.set_defaults(run=run)

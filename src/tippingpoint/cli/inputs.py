@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.api.settings import QUESTION
+from tippingpoint.api.settings import OF_ALL, QUESTION
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.options import LOADING, search_options
 from tippingpoint.cli.parsing import as_values
+from tippingpoint.cli.partitions import PartedData, in_parts, refuse_parts
 from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.tables import read_table
 from tippingpoint.errors import InputError, listed
 from tippingpoint.files import linear, read_model, recognised, skops, takes_of
 from tippingpoint.files.base import Content, Loading, Stored
-from tippingpoint.preprocessing.categories import as_trained, as_written, native_categories
+from tippingpoint.preprocessing.categories import NativeCategories, as_trained, as_written, native_categories
 
 
 @dataclass(frozen=True)
@@ -58,30 +59,39 @@ def question_settings(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in QUESTION}
 
 
-def read_inputs(options: argparse.Namespace, *, several: bool = False) -> Inputs:
-    """The models and the data that the options name."""
+def read_inputs(options: argparse.Namespace, *, several: bool = False, parts: bool = False) -> Inputs:
+    """The models and the data that the options name; `parts`, whether these may be read in parts."""
     source = "--linear" if getattr(options, "linear", None) else "--model"
     for needed in ("data", "target"):
         if getattr(options, needed) is None:
             raise InputError(f"{source} needs --{needed}; see tippingpoint --help.")
     paths = _paths(options, several=several)
-    data = read_table(options.data, dialect(options))
+    if not parts:
+        refuse_parts(options)
+    parted = PartedData(options) if parts and in_parts(options) else None
+    data: Any = read_table(options.data, dialect(options)) if parted is None else parted
     for column in (options.target, options.weight):
         if column is not None:
-            _check_column(options.data, data, column)
-    stored = _stored(options, paths, data[options.target])
+            _check_column(options, data, column)
+    stored = _stored(options, paths, data)
     used = _columns(options, stored, data)
-    x, y = _as_trained(data[used], stored), data[options.target]
-    search = {name: getattr(options, name) for name in search_options() if getattr(options, name) is not None}
+    if parted is None:
+        x, y = _as_trained(data[used], stored), data[options.target]
+        weight = data[options.weight] if options.weight is not None else None
+    else:
+        x, y, weight = parted.partitions(options, used, _known(stored, used)), None, None
+    search = {name: getattr(options, name) for name in (*search_options(), *OF_ALL) if getattr(options, name) is not None}
     for each in stored.values():
         search.update(each.search)
     settings = {
         "loss": options.loss,
-        "sample_weight": data[options.weight] if options.weight is not None else None,
-        "space": read_space(options.space, options.frozen, x),
+        "sample_weight": weight,
+        "space": read_space(options.space, options.frozen, x if parted is None else parted),
         "scale": options.scale,
         **search,
     }
+    if parted is not None and options.memory is not None:
+        settings["memory"] = options.memory
     return Inputs({name: each.model for name, each in stored.items()}, paths, x, y, settings)
 
 
@@ -123,11 +133,11 @@ def _trusted(types: Sequence[str], paths: Mapping[str, str]) -> dict[str, tuple[
     return {name: tuple(type_ for type_ in types if type_ in each) for name, each in needed.items()}
 
 
-def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) -> dict[str, Stored]:
+def _stored(options: argparse.Namespace, paths: Mapping[str, str], data: Any) -> dict[str, Stored]:
     """The models, each loaded with what of the options has an effect on it; what has none on any is an error."""
     states = _states(options, paths)
     given = Loading(
-        None if options.classes is None else tuple(as_values(options.classes, target)),
+        None if options.classes is None else tuple(as_values(options.classes, data[options.target])),
         next(iter(states.values()), None),
         options.trust or False,
     )
@@ -150,7 +160,7 @@ def _stored(options: argparse.Namespace, paths: Mapping[str, str], target: Any) 
             own["trust"] = trusted[name]
         stored[name] = read_model(path, Loading(state=states.get(name), **own))
         if "classes" in takes[name]:
-            _check_labels(path, stored[name].model, target, options.target)
+            _check_labels(path, stored[name].model, data, options.target)
     return stored
 
 
@@ -169,13 +179,13 @@ def _states(options: argparse.Namespace, paths: Mapping[str, str]) -> dict[str, 
     return states
 
 
-def _check_labels(path: str, model: Any, target: Any, column: str) -> None:
+def _check_labels(path: str, model: Any, data: Any, column: str) -> None:
     """Where a file numbers its classes, the data must do so too, or the user says which is which."""
     stored = getattr(model, "classes_", None)
     if stored is None:
         return
     classes = np.asarray(stored).tolist()
-    found = sorted(target.dropna().unique().tolist(), key=str)
+    found = sorted(data[column].dropna().unique().tolist(), key=str)
     if not set(found) <= set(classes):
         example = ",".join(map(str, found)) if len(found) == len(classes) else "no,yes"
         raise InputError(
@@ -198,7 +208,7 @@ def _columns(options: argparse.Namespace, stored: Mapping[str, Stored], data: An
                 f"the model {name!r} takes other columns than {next(iter(named))!r}; compare models of the same ones."
             )
     for column in features or ():
-        _check_column(options.data, data, column)
+        _check_column(options, data, column)
     roles = {"--target": options.target, "--weight": options.weight}
     for option, column in roles.items():
         if column is not None and (column in (features or ()) or list(roles.values()).count(column) > 1):
@@ -208,7 +218,14 @@ def _columns(options: argparse.Namespace, stored: Mapping[str, Stored], data: An
 
 def _as_trained(x: Any, stored: Mapping[str, Stored]) -> Any:
     """The features, with categories of the type and values that the models were trained on; a file holds text or numbers."""
-    known = {name: native_categories(each.model, list(x.columns)) for name, each in stored.items()}
+    for each in _known(stored, list(x.columns)).values():
+        x = as_trained(x, each)
+    return x
+
+
+def _known(stored: Mapping[str, Stored], columns: list[str]) -> dict[str, NativeCategories]:
+    """The categories that each model knows; of several, the same."""
+    known = {name: native_categories(each.model, columns) for name, each in stored.items()}
     first = next(iter(known))
     for name, each in known.items():
         for column in each.typed & known[first].typed:
@@ -217,10 +234,10 @@ def _as_trained(x: Any, stored: Mapping[str, Stored]) -> Any:
                     f"the model {name!r} knows other categories of {column!r} than {first!r}; compare models that were trained"
                     " on the same ones."
                 )
-        x = as_trained(x, each)
-    return x
+    return known
 
 
-def _check_column(path: str, data: Any, column: str) -> None:
+def _check_column(options: argparse.Namespace, data: Any, column: str) -> None:
     if column not in data.columns:
+        path = data.files[0] if isinstance(data, PartedData) else options.data
         raise InputError(f"{path} has no column {column!r}; its columns are {list(data.columns)!r}.")

@@ -46,8 +46,8 @@ def naming_lines(path: str | None, dialect: Dialect, notation: re.Pattern[str]) 
 
 
 def data_lines(options: argparse.Namespace) -> AbstractContextManager[None]:
-    """The same for the evaluation data of a command, if it has any; those of `reproduce` are a directory."""
-    if not hasattr(options, "sep") or options.data is None:
+    """The same for the evaluation data of a command, if they are one file; those of `reproduce` are a directory."""
+    if not hasattr(options, "sep") or not isinstance(options.data, str):
         return nullcontext()
     return naming_lines(options.data, dialect(options), OF_DATA if options.weight is None else OF_WEIGHTED)
 

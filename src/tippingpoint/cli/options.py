@@ -27,6 +27,9 @@ ROLES = ("sample", "loss", "cost")
 TABLES = (*(f"{role}_column" for role in ROLES), "by", "common")
 """Options of tables of alternatives."""
 
+THREADS = "threads that work at once, of any model; default all cores, as far as OMP_NUM_THREADS allows; numbers stay the same"
+"""What `--threads` is for."""
+
 MODEL_FILES = """model files: skops, XGBoost (JSON, UBJ), LightGBM (text), ONNX, torch.export, a linear model as JSON
 ({"coef": [...], "intercept": 0.1, "features": [...], "classes": [...]}; the last two may be left out), or
 module:factory, a function of yours that returns the model.
@@ -82,10 +85,18 @@ def add_model(parser: Parser, *, several: bool = False, table: bool = True, line
     group.add_argument("--trust-pickle", dest="trust", action="store_const", const=True, help="the same as --trust alone")
 
 
-def add_data(parser: Parser) -> None:
-    """On which data, and what of them may move."""
+class OneOrMore(argparse.Action):
+    """What is given once is itself; several are a list."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
+        setattr(namespace, self.dest, values[0] if len(values) == 1 else values)
+
+
+def add_data(parser: Parser, *, parts: bool = False) -> None:
+    """On which data, and what of them may move; `parts`, whether they may be in several files, here or on a cluster."""
     group = parser.add_argument_group("on which data")
-    group.add_argument("--data", metavar="FILE", help="evaluation data (CSV or Parquet)")
+    kinds = "CSV or Parquet; several Parquet files, a directory or a 'pattern' of them: in parts" if parts else "CSV or Parquet"
+    group.add_argument("--data", metavar="FILE", nargs="+", action=OneOrMore, help=f"evaluation data ({kinds})")
     group.add_argument(
         "--sep", metavar="CHAR", type=separator_named, help="between cells of a CSV file; , ; and tab are mostly recognised"
     )
@@ -153,6 +164,26 @@ def add_search(parser: Parser) -> None:
             choices=option.choices,
             help=option.help,
         )
+
+
+def add_work(parser: Parser, *, parts: bool = False) -> None:
+    """Who works; `parts`, whether data in parts may go to a cluster."""
+    group = parser.add_argument_group("who works")
+    group.add_argument("--threads", metavar="COUNT", type=count, help=THREADS)
+    if not parts:
+        return
+    group.add_argument(
+        "--workers",
+        metavar="COUNT",
+        type=count,
+        help="start so many processes of Dask on this machine, for as long as the command runs",
+    )
+    group.add_argument("--cluster", metavar="ADDRESS", help="a Dask cluster that runs, as tcp://10.0.0.1:8786")
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="what may be kept of data in parts, as '2 GB' (default half of what is free); the rest is read again",
+    )
 
 
 def add_gate(parser: Parser, *, several: bool = False) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tippingpoint.cli.partitions import parquet_among
 from tippingpoint.cli.streams import print_answer, print_answer_json, print_stderr
 from tippingpoint.errors import InputError
 from tippingpoint.json_numbers import write_json
@@ -20,11 +21,11 @@ from tippingpoint.writing import write_files
 OUTPUT_OPTIONS = ("json", "report", "sensitive")
 """Options that name files to write."""
 
-INPUT_OPTIONS = ("data", "linear", "space", "config")
+INPUT_OPTIONS = ("linear", "space", "config")
 """Options that name files to read."""
 
-NAMED_INPUT_OPTIONS = ("model", "state", "table")
-"""Options that may be repeated and name a file to read, as FILE or NAME=FILE."""
+NAMED_INPUT_OPTIONS = ("data", "model", "state", "table")
+"""Options that may have several values and name a file to read, as FILE or NAME=FILE."""
 
 OPENERS = {"darwin": "open", "win32": "start"}
 """The command that opens a file with whatever shows it, by system; elsewhere it is xdg-open."""
@@ -69,10 +70,11 @@ def inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def _sources(path: str) -> list[str]:
-    """Where the code of `module:factory` may be."""
+    """Where the code of `module:factory` may be; the files of a directory, or of a pattern."""
     module, colon, _ = path.partition(":")
     place = module.replace(".", "/")
-    return [f"{place}.py", f"{place}/__init__.py"] if colon else []
+    code = [f"{place}.py", f"{place}/__init__.py"] if colon else []
+    return code + parquet_among(path)
 
 
 def same_file(one: str, other: str) -> bool:

@@ -11,8 +11,11 @@ from importlib import metadata
 OURSELVES = "tippingpoint"
 """Our name, as pip knows it."""
 
-LINE = re.compile(r"(?P<name>[\w.-]+)\s*\(?(?:>=\s*(?P<least>[^\s;,)]+))?\)?\s*(?:;(?P<marker>.*))?")
-"""A requirement of ours: a name, mostly the least version, perhaps a marker. None has a ceiling; a test sees to that."""
+LINE = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[[^\]]*\])?\s*\(?(?:>=\s*(?P<least>[^\s;,)]+))?\)?\s*(?:;(?P<marker>.*))?")
+"""A requirement of ours: a name, perhaps extras of it, mostly the least version, perhaps a marker.
+
+None has a ceiling; a test sees to that.
+"""
 
 EXTRA = re.compile(r"""extra\s*==\s*["']([\w.-]+)["']""")
 """The part of a marker that says which extra a requirement belongs to."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from tippingpoint.cli.config import read_toml
 from tippingpoint.cli.parsing import as_values
+from tippingpoint.cli.partitions import PartedData
 from tippingpoint.errors import InputError
 from tippingpoint.space import Space
 
@@ -35,6 +36,11 @@ def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | 
             hint = f"perhaps {close[0]!r} is meant" if close else f"it has {', '.join(sorted(known))}"
             raise InputError(f"{name} has {key!r}, which is nothing that a space has; {hint}.")
     infer, ranges = entries.pop("infer", False), entries.pop("ranges", None)
+    if infer is True and isinstance(data, PartedData):
+        raise InputError(
+            f"{name}: a space is inferred from all rows at once, which data in parts are not; infer it from a sample of them,"
+            " or write down what may move."
+        )
     if not isinstance(infer, bool):
         raise InputError(f"{name}: infer = {infer!r} must be true or false.")
     if not infer and (ranges is not None or isinstance(entries.get("one_hot"), bool)):

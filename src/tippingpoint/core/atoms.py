@@ -28,7 +28,7 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.core.responses import Response
+from tippingpoint.core.responses import BestResponses, Response
 from tippingpoint.errors import UnsupportedError
 
 MAX_ATOMS_A_SAMPLE = 32
@@ -72,14 +72,19 @@ class Envelopes(Store):
         `(n,)` where the atoms of each sample begin, with the one that it stays at.
     lift, cost
         `(m,)` of every atom, both rising within a sample.
+    begins
+        The price from which on an atom beats the one before it, where that is known already.
     """
 
-    def __init__(self, first: IntArray, lift: FloatArray, cost: FloatArray) -> None:
+    def __init__(self, first: IntArray, lift: FloatArray, cost: FloatArray, begins: FloatArray | None = None) -> None:
         self.first = first
         self.lift = lift
         self.cost = cost
+        if begins is not None:
+            self.begins: FloatArray = begins
+            return
         later = np.setdiff1d(np.arange(len(lift)), first, assume_unique=True)
-        self.begins: FloatArray = np.zeros(len(lift))
+        self.begins = np.zeros(len(lift))
         """The price from which on an atom beats the one before it; of the first of a sample 0."""
         with np.errstate(over="ignore"):  # a lift next to nothing never pays
             self.begins[later] = (cost[later] - cost[later - 1]) / (lift[later] - lift[later - 1])
@@ -93,10 +98,23 @@ class Envelopes(Store):
         lifts[moving], costs[moving] = lift, cost
         return cls(staying, lifts, costs)
 
+    def run(self, rows: slice) -> Envelopes:
+        """The atoms of a run of samples."""
+        start = int(self.first[rows.start]) if rows.start < len(self.first) else len(self.lift)
+        end = int(self.first[rows.stop]) if rows.stop < len(self.first) else len(self.lift)
+        within = slice(start, end)
+        return Envelopes(self.first[rows] - start, self.lift[within], self.cost[within], self.begins[within])
+
     def chosen(self, price: float) -> IntArray:
         if math.isinf(price):  # even where the price from which on it pays is no number
             return np.append(self.first[1:], len(self.begins)) - 1
         beaten = (self.begins < price).astype(np.intp)
+        beaten[self.first] = 0
+        return np.asarray(self.first + np.add.reduceat(beaten, self.first))
+
+    def chosen_each(self, prices: FloatArray) -> IntArray:
+        """The same at a finite price of every sample's own."""
+        beaten = (self.begins < np.repeat(prices, np.diff(self.first, append=len(self.begins)))).astype(np.intp)
         beaten[self.first] = 0
         return np.asarray(self.first + np.add.reduceat(beaten, self.first))
 
@@ -221,10 +239,31 @@ class Atoms:
         """The best responses among the atoms; at an infinite price their peak."""
         return self._prune()[1].respond(price)
 
-    def at(self, price: float) -> FloatArray:
-        """The best place of every sample at a price."""
+    def at(self, price: float | FloatArray) -> FloatArray:
+        """The best place of every sample at a price, or at a price of its own."""
         (_, _, _, places), envelopes = self._prune()
+        if isinstance(price, np.ndarray):
+            return np.asarray(places[envelopes.chosen_each(price)])
         return np.asarray(places[envelopes.chosen(price)])
+
+
+class WithLosses:
+    """The atoms of samples beside their losses."""
+
+    ceiling: float = math.inf
+
+    def __init__(self, losses: FloatArray, store: Store) -> None:
+        self.losses = losses
+        self._store = store
+
+    def respond(self, price: float) -> Response:
+        return self._store.respond(price)
+
+    def peak(self) -> Response:
+        return self._store.peak()
+
+    def escape(self, lift: float) -> Response:
+        return self._store.escape(lift)
 
 
 class AtomsOracle(Oracle):
@@ -254,6 +293,9 @@ class AtomsOracle(Oracle):
     @property
     def losses(self) -> FloatArray:
         return self._losses
+
+    def part(self, rows: slice) -> BestResponses:
+        return WithLosses(self._losses[rows], self._envelopes.run(rows))
 
     def respond(self, price: float) -> Response:
         return self._envelopes.respond(price)

@@ -11,7 +11,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, dot
 from tippingpoint.core.dual import Solution, Status, highest_floor
 from tippingpoint.core.oracle import Certificate, Oracle
 from tippingpoint.core.problem import Problem
@@ -45,9 +45,28 @@ class NearestErrors:
         self.losses = losses
         self.nearest = nearest
 
+    def part(self, rows: slice) -> NearestErrors:
+        return NearestErrors(self.losses[rows], self.nearest[rows])
+
+    def reduced(self, price: float, base: FloatArray) -> tuple[NearestErrors, FloatArray]:
+        """Those who can go, and one each for all who are right and stay so, and for all who err already."""
+        errs = self.losses > 0.0
+        goes = self.nearest < price
+        goes &= ~errs
+        wrong = dot(base, errs.astype(float))
+        rest = dot(base, (~(goes | errs)).astype(float))
+        groups = [each for each in ((0.0, math.inf, rest), (1.0, 0.0, wrong)) if each[2] > 0.0]
+        some = np.flatnonzero(goes)
+        losses, nearest, weights = (
+            np.append(held, [each[k] for each in groups])
+            for k, held in enumerate((np.zeros(len(some)), self.nearest[some], base[some]))
+        )
+        return NearestErrors(losses, nearest), weights
+
     def respond(self, price: float) -> Response:
-        goes = (self.losses == 0.0) & (self.nearest < price)
-        return Response(goes.astype(float), np.where(goes, self.nearest, 0.0), np.zeros_like(self.nearest))
+        goes = self.nearest < price
+        goes &= self.losses == 0.0
+        return Response(goes.astype(float), np.where(goes, self.nearest, 0.0), np.zeros(len(goes)))
 
     def peak(self) -> Response:
         return self.respond(math.inf)
@@ -74,13 +93,20 @@ class NearestErrorOracle(Oracle):
 
     @property
     def exact(self) -> bool:  # type: ignore[override]  # here it depends on what was proved
-        return bool((self.least >= self.nearest * (1.0 - ROUND_OFF)).all())
+        least, nearest = self.least, self.nearest
+        return least is nearest or bool((least >= nearest * (1.0 - ROUND_OFF)).all())
+
+    def part(self, rows: slice) -> NearestErrors:
+        return NearestErrors(self.losses[rows], self.nearest[rows])
 
     def respond(self, price: float) -> Response:
         return NearestErrors(self.losses, self.nearest).respond(price)
 
     def peak(self) -> Response:
         return self.respond(math.inf)
+
+    def gain_bounds(self, price: float) -> FloatArray | None:
+        return largest_gains(price, self.losses == 0.0, self.least)
 
     def bound(self, problem: Problem, solution: Solution) -> Certificate:
         if solution.status is Status.ALREADY:

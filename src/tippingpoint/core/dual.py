@@ -17,11 +17,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, total
-from tippingpoint.core.problem import Evaluation, Problem
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.blocks import Block
+from tippingpoint.core.perturbations import Evaluation, Terms, Untilted
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Restricted
+from tippingpoint.core.spreads import Narrowed, Pairs, SampleSpread
 from tippingpoint.core.units import Units, is_ordinary, shifted, units_of
 from tippingpoint.errors import NumericalError, UnsupportedError
 
@@ -30,6 +35,24 @@ TOLERANCE = 1e-12
 
 ROUNDING = 1e-14
 """Two means of losses this close, relative to the mean size of a loss, are the same number."""
+
+SETTLED = 1e-13
+"""Part of the cost that the order of going over may change for the search to stop; a few more evaluations get there."""
+
+MAX_POLISHED = 2
+"""Evaluations for that."""
+
+SMOOTH_FROM = 0.9
+"""Part of a rise in risk that the curvature must explain for Newton's step to be tried: the rest are jumps."""
+
+MANY_JUMPS = 256
+"""Jumps from which on a model of them is not taken at its word: it is not certain which of them comes next."""
+
+CLOSE = 1.1
+"""Ratio of prices up to which Newton's step is taken as it is where nothing bounds the search from above."""
+
+QUADRATIC = 1e-2
+"""Part of the last error that is left where Newton's steps converge as they should."""
 
 STEP_TOLERANCE = 1e-5
 """Relative Newton step below which the next point is put as far beyond the root, to close the bracket."""
@@ -97,21 +120,22 @@ def solve(problem: Problem) -> Solution:
             if solution is not None:
                 return solution
         units = units_of(problem)
-        solution = _attempt(units.problem(problem))
+        converted = units.problem(problem)
+        solution = _attempt(converted)
         if solution is not None:
-            return _in_users(solution, units)
+            return _in_users(solution, units, converted.terms)
     raise NumericalError(
         f"risk={problem.risk:g}, theta1={problem.theta1:g}, theta2={problem.theta2:g}: losses, costs and prices are too many"
         " orders of magnitude apart to be computed with; bring them to comparable sizes, by other units or other prices."
     )
 
 
-def _in_users(solution: Solution, units: Units) -> Solution:
+def _in_users(solution: Solution, units: Units, terms: Terms) -> Solution:
     """A solution in units of its own, in those of the user."""
     return replace(
         solution,
-        left=units.evaluation(solution.left),
-        right=units.evaluation(solution.right),
+        left=units.evaluation(solution.left, terms),
+        right=units.evaluation(solution.right, terms),
         lower=shifted(solution.lower, units.cost),
         risks=tuple(shifted(risk, units.loss) for risk in solution.risks),
     )
@@ -132,14 +156,12 @@ def _attempt(problem: Problem) -> Solution | None:
 
 
 def _solved(problem: Problem) -> Solution:
-    losses = problem.responses.losses
-    size = max(total(problem.base, np.abs(losses)), abs(problem.risk))
+    size = max(problem.samples.facts.size, abs(problem.risk))
     rest = problem.rest()
     if problem.wanted <= ROUNDING * size:
         return Solution(Status.ALREADY, rest, rest, 0.0, 0.0, 0)
     if rest.excess >= -ROUNDING * size:  # reweighting without cost goes that far: mix it with the data as they are
-        zero = np.zeros_like(losses)
-        now = replace(rest, changes=zero, excess=-problem.wanted)
+        now = replace(rest, weighting=Untilted(), excess=-problem.wanted)
         return Solution(Status.ALREADY, now, rest, _share(now, rest), 0.0, 0)
     largest = problem.reachable
     size = max(size, abs(largest)) if math.isfinite(largest) else size
@@ -156,17 +178,21 @@ def honest_lower(dual: float, primal: float) -> float:
 
 
 def highest_floor(problem: Problem, gain: Callable[[float], FloatArray], price: float) -> float:
-    """The best of the lower bounds `g(h)` that bounds on responses give, searched from `h = price` on.
+    """The best of the lower bounds `g(h)` that bounds on responses give, searched from `h = price` on."""
+    return highest_of(problem, lambda rung: problem.floor(rung * problem.theta1, gain(rung)), price)
 
-    Every `h` gives one; the search only decides how good the best is. It asks for bounds at powers of `FLOOR_GRID` only, so
+
+def highest_of(problem: Problem, floor: Callable[[float], float], price: float) -> float:
+    """The best of the lower bounds that `floor` gives by `λ`, searched from `h = price` on.
+
+    Every price gives one; the search only decides how good the best is. It asks for bounds at powers of `FLOOR_GRID` only, so
     that whoever computes them can keep them for the next question.
     """
     values: dict[int, float] = {}
 
     def value(k: int) -> float:
         if k not in values:
-            rung = FLOOR_GRID**k
-            values[k] = problem.floor(rung * problem.theta1, gain(rung))
+            values[k] = floor(FLOOR_GRID**k)
         return values[k]
 
     best, step = round(math.log(price / problem.theta1, FLOOR_GRID)), FLOOR_STRIDE
@@ -197,9 +223,10 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
     ceiling = problem.ceiling
     noise = 0.1 * TOLERANCE * problem.wanted
     price = _first_price(problem, rest, ceiling)
-    lower, share, width, last, widths = 0.0, 0.0, math.inf, math.inf, [math.inf, math.inf]
+    lower, share, width, widths, polished, jumps = 0.0, 0.0, math.inf, [math.inf, math.inf], 0, False
+    last: Evaluation | None = None
+    whole = problem
     risks: list[float] = []
-    del rest  # of the size of the data, like every evaluation: hold no more of them than are needed
     for evaluations in range(1, MAX_EVALUATIONS + 1):
         point = problem.evaluate(price)
         risks.append(problem.risk + point.excess)
@@ -209,50 +236,105 @@ def _bracket(problem: Problem, rest: Evaluation) -> Solution:
             left = point
         else:
             right = point
+        if right is point:
+            problem = whole.below(right.price)
         if right is None:
-            price = _outward(point, ceiling)
+            price = _outward(point, last, ceiling)
             if price <= point.price:  # as close to the ceiling as numbers go, and the risk is still too low
                 right = problem.escaped(point)
                 return Solution(Status.ATTAINED, left, right, _share(left, right), left.value, evaluations, tuple(risks))
-            last = point.excess
+            last = point
             continue
         lower = max(left.value, right.value)
         share = _share(left, right)
         upper = (1.0 - share) * left.cost + share * right.cost
         width = right.price - left.price
-        if upper - lower <= TOLERANCE * upper or width <= 2.0 * np.spacing(right.price):
+        closed = upper - lower <= TOLERANCE * upper
+        # As long as it matters who goes over from one side to the other, they would have to be sorted: another look is cheaper.
+        settled = width * min(-left.excess, right.excess) <= SETTLED * upper or polished == MAX_POLISHED
+        polished += closed
+        if (closed and settled) or width <= 2.0 * np.spacing(right.price):
+            alone = _single(problem, left, right)
+            if alone is not None:
+                left, right, share, lower = alone, alone, 0.0, max(lower, alone.value)
             return Solution(Status.ATTAINED, left, right, share, lower, evaluations, tuple(risks))
-        trust = abs(point.excess) <= 0.25 * abs(last)
-        widths, last = [widths[-1], width], point.excess
-        price = _inward(problem, left, right, point, trust=trust, stalled=width > 0.5 * widths[0] and not trust)
+        pace = Pace(
+            converges=last is None or abs(point.excess) <= 0.25 * abs(last.excess),
+            same_side=last is not None and point.excess * last.excess > 0.0,
+            fast=last is not None and _is_fast(last, point),
+            smooth=last is None or _is_smooth(last, point),
+            shrinks=width <= 0.25 * widths[0],
+        )
+        widths, last = [widths[-1], width], point
+        price, jumps = _inward(problem, left, right, point, pace, jumps=jumps)
     if right is None:
         raise NumericalError(f"risk={problem.risk:g} is within reach, but no price h up to {left.price:g} gets there.")
     return Solution(Status.ATTAINED, left, right, share, lower, MAX_EVALUATIONS, tuple(risks))
 
 
+def _single(problem: Problem, left: Evaluation, right: Evaluation) -> Evaluation | None:
+    """The one perturbation between two neighbours that has the risk asked for, where nothing jumps between them.
+
+    It spares a search for who goes over from one side to the other.
+    """
+    nearer = left if -left.excess < right.excess else right
+    if not _is_smooth(left, right) or nearer.curvature <= 0.0:
+        return None
+    found = problem.evaluate(nearer.price - nearer.excess / nearer.curvature)
+    return found if abs(found.excess) <= 0.1 * TOLERANCE * problem.wanted else None
+
+
+def _is_fast(last: Evaluation, point: Evaluation) -> bool:
+    """Whether Newton's steps have begun to double the digits."""
+    return abs(point.excess) <= QUADRATIC * abs(last.excess)
+
+
+def _is_smooth(last: Evaluation, point: Evaluation) -> bool:
+    """Whether the curvature at a point explains by how much the risk has risen since the last."""
+    rise = (point.excess - last.excess) / (point.price - last.price)
+    return point.curvature > 0.0 and point.curvature >= SMOOTH_FROM * rise
+
+
 def _first_price(problem: Problem, rest: Evaluation, ceiling: float) -> float:
-    """Newton's step from rest; where g has no curvature there, the price at which enough samples have jumped."""
+    """That of a few samples; else Newton's step from rest, or the price at which enough samples have jumped."""
     wanted = problem.wanted
+    scouted = _scouted_price(problem)
+    if 0.0 < scouted < ceiling:
+        return scouted
     if rest.curvature > 0.0:
         first = min(-rest.excess / rest.curvature, MAX_START_PRICE * problem.theta1)
-    elif problem.reweights and np.ptp(problem.responses.losses) > 0.0:  # a cap, or a variance that underflows
-        first = problem.theta2 / float(np.ptp(problem.responses.losses))
+    elif problem.reweights and problem.samples.facts.spread > 0.0:  # a cap, or a variance that underflows
+        first = problem.theta2 / problem.samples.facts.spread
     else:
-        peak = problem.responses.peak()
-        reach = np.isfinite(peak.lift) & (peak.lift > 0.0)
+        ties = SampleSpread(problem.samples, _peak_ties)
         first = problem.theta1
-        if reach.any():
-            ties = peak.cost[reach] / peak.lift[reach]
-            order = np.argsort(ties)
-            gained = np.cumsum((problem.base[reach] * peak.lift[reach])[order])
-            enough = min(int(np.searchsorted(gained, wanted)), len(order) - 1)
-            first = problem.theta1 * float(ties[order[enough]]) or problem.theta1
+        if ties.low < math.inf:
+            enough = ties.narrowed(lambda _: wanted, ties.low, ties.high).first(wanted)[0]
+            first = problem.theta1 * enough or problem.theta1
     return first if first < ceiling else 0.5 * ceiling
 
 
-def _outward(point: Evaluation, ceiling: float) -> float:
-    """Nothing bounds the maximum from above yet: Newton's step, at least twice as far, at most `STRIDE` times."""
+def _scouted_price(problem: Problem) -> float:
+    """The price of the same rise of a few samples; not a number where nobody scouts, or they find none."""
+    scouts = problem.samples.scouts()
+    if scouts is None:
+        return math.nan
+    few = replace(problem, responses=scouts, risk=scouts.facts.risk + problem.wanted)
+    try:
+        found = _solved(few)
+    except (ArithmeticError, UnsupportedError):
+        return math.nan
+    if found.status is not Status.ATTAINED:
+        return math.nan
+    return (1.0 - found.share) * found.left.price + found.share * found.right.price
+
+
+def _outward(point: Evaluation, last: Evaluation | None, ceiling: float) -> float:
+    """Nothing bounds the maximum from above yet: Newton's step where it is close, else from two to `STRIDE` times as far."""
     newton = math.inf if point.curvature <= 0.0 else point.price - point.excess / point.curvature
+    near = newton <= CLOSE * point.price and (last is None or _is_fast(last, point))
+    if near and point.price < newton < ceiling:
+        return newton
     further = min(max(newton, 2.0 * point.price), STRIDE * point.price)
     if further < ceiling:
         return further
@@ -260,27 +342,66 @@ def _outward(point: Evaluation, ceiling: float) -> float:
     return closer if closer < ceiling else math.nextafter(ceiling, 0.0)
 
 
-def _inward(problem: Problem, left: Evaluation, right: Evaluation, point: Evaluation, *, trust: bool, stalled: bool) -> float:
-    """The next price, strictly between the two sides."""
-    candidate = math.nan
-    if stalled:
-        pass
-    elif trust and point.curvature > 0.0:
+@dataclass(frozen=True)
+class Pace:
+    """How a search goes on.
+
+    Attributes
+    ----------
+    converges
+        Whether the last step brought the risk much nearer to the threshold.
+    same_side
+        Whether it did not pass it.
+    fast
+        Whether Newton's steps have begun to double the digits: the next will do without a bracket.
+    smooth
+        Whether the curvature explains how the risk rises, and not jumps.
+    shrinks
+        Whether the bracket did, over the last two steps, as fast as halving would.
+    """
+
+    converges: bool
+    same_side: bool
+    fast: bool
+    smooth: bool
+    shrinks: bool
+
+
+def _inward(
+    problem: Problem, left: Evaluation, right: Evaluation, point: Evaluation, pace: Pace, *, jumps: bool
+) -> tuple[float, bool]:
+    """The next price, strictly between the two sides, and whether jumps make most of the rise between these."""
+    candidate, span, rise = math.nan, right.price - left.price, right.excess - left.excess
+    if pace.converges and (pace.smooth or not jumps) and point.curvature > 0.0:
         step = -point.excess / point.curvature
         settled = abs(step) <= STEP_TOLERANCE * point.price
-        candidate = point.price + (2.0 * step if settled else step)
-    else:
-        candidate = _jump(problem, left, right)
+        candidate = point.price + (2.0 * step if settled and not pace.fast else step)
+    elif pace.smooth and span <= STEP_TOLERANCE * right.price:
+        candidate = left.price - left.excess * span / rise
+    if not left.price < candidate < right.price and (pace.converges or pace.shrinks):
+        proposed = _jump(problem, left, right)
+        candidate, jumps = proposed.price, proposed.jumps
+        if proposed.many and pace.converges and pace.same_side:  # from beyond, the other side closes in too
+            beyond = point.price + 2.0 * (candidate - point.price)
+            candidate = beyond if left.price < beyond < right.price else candidate
     if left.price < candidate < right.price:
-        return candidate
+        return candidate, jumps
     if left.price == 0.0:
-        return right.price / STRIDE if stalled else 0.5 * right.price
+        return (0.5 * right.price if pace.converges or pace.shrinks else right.price / STRIDE), jumps
     if right.price > 16.0 * left.price:
-        return math.sqrt(left.price * right.price)
-    return 0.5 * (left.price + right.price)
+        return math.sqrt(left.price * right.price), jumps
+    return 0.5 * (left.price + right.price), jumps
 
 
-def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> float:
+class Proposed(NamedTuple):
+    """Where a model of jumps meets the threshold, whether these make most of the rise, and whether they are many."""
+
+    price: float
+    jumps: bool
+    many: bool
+
+
+def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> Proposed:
     """Where a model of the risk between two prices meets the threshold.
 
     A sample whose two responses differ by more than twice what its lesser slope explains jumps where the tangents cross,
@@ -289,26 +410,60 @@ def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> float:
     """
     span = right.price - left.price
     if not problem.moves:
-        return left.price - left.excess * span / (right.excess - left.excess)
-    rise = right.response.lift - left.response.lift
-    smooth = np.minimum(left.response.slope, right.response.slope) * (span / problem.theta1)
-    jumps = np.flatnonzero((rise > 0.0) & (rise > 2.0 * smooth))
-    ties = problem.theta1 * (right.response.cost[jumps] - left.response.cost[jumps]) / rise[jumps]
-    order = np.argsort(ties, kind="stable")
-    ties = np.clip(ties[order], left.price, right.price)
-    mass = problem.base[jumps] * 0.5 * (left.weights[jumps] + right.weights[jumps])
-    heights = (mass * (rise[jumps] - smooth[jumps]))[order]
-    growth = max(right.excess - left.excess - float(heights.sum()), 0.0) / span
-    after = left.excess + growth * (ties - left.price) + np.cumsum(heights)
+        return Proposed(left.price - left.excess * span / (right.excess - left.excess), jumps=False, many=False)
+    spread = SampleSpread(problem.samples, Jumps(problem.terms, left, right))
+    height, count = spread.sums(lambda _, heights: (float(np.add.reduce(heights)), float(len(heights))))
+    rise = right.excess - left.excess
+    growth = max(rise - height, 0.0) / span
+    near = spread.narrowed(lambda price: -left.excess - growth * (price - left.price), left.price, right.price)
+    price = _meeting(left, right, growth, near)
+    return Proposed(price, jumps=height > 0.5 * rise, many=count > MANY_JUMPS)
+
+
+def _meeting(left: Evaluation, right: Evaluation, growth: float, near: Narrowed) -> float:
+    """Where jumps and even growth together lift the risk to the threshold."""
+    ties, heights = near.values, near.masses
+    after = left.excess + growth * (ties - left.price) + near.before + np.cumsum(heights)
     first = int(np.searchsorted(after, 0.0))
-    height = float(heights[first]) if first < len(ties) else 0.0
-    if first < len(ties) and after[first] - height <= 0.0:
+    if first < len(ties) and after[first] - heights[first] <= 0.0:
         tie = float(ties[first])
         beyond = tie * (1.0 + JUMP_DISTANCE)
         return beyond if beyond < right.price else tie * (1.0 - JUMP_DISTANCE)
-    behind = float(after[first - 1]) if first > 0 else left.excess
-    start = float(ties[first - 1]) if first > 0 else left.price
+    start = float(ties[first - 1]) if first > 0 else near.low
+    behind = float(after[first - 1]) if first > 0 else left.excess + growth * (start - left.price) + near.before
     return start - behind / growth if growth > 0.0 else math.nan
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """Where samples of a block jump between two prices, and by how much the risk rises when they do."""
+
+    terms: Terms
+    left: Evaluation
+    right: Evaluation
+
+    def __call__(self, block: Block) -> Pairs:
+        return block.remembered((Jumps, self.terms, self.left.price, self.right.price), lambda: self._found(block))
+
+    def _found(self, block: Block) -> Pairs:
+        terms, left, right = self.terms, self.left, self.right
+        here, there = (each.move.response(terms, block) for each in (left, right))
+        rise = there.lift - here.lift
+        smooth = np.minimum(here.slope, there.slope)
+        smooth *= (right.price - left.price) / terms.theta1
+        rows = np.flatnonzero((rise > 0.0) & (rise > 2.0 * smooth))
+        ties = terms.theta1 * (there.cost[rows] - here.cost[rows]) / rise[rows]
+        some, weights = block.seen(Restricted(block.responses, rows), block.base[rows]), np.zeros(len(rows))
+        for each, response in ((left, here), (right, there)):
+            weights += 1.0 + each.weighting.changes(terms, some, response.take(rows))
+        return np.clip(ties, left.price, right.price), some.base * 0.5 * weights * (rise[rows] - smooth[rows])
+
+
+def _peak_ties(block: Block) -> Pairs:
+    """The price from which on it pays samples to go where their loss is highest, and by how much the risk rises then."""
+    peak = block.responses.peak()
+    reach = np.isfinite(peak.lift) & (peak.lift > 0.0)
+    return peak.cost[reach] / peak.lift[reach], block.base[reach] * peak.lift[reach]
 
 
 def _share(left: Evaluation, right: Evaluation) -> float:

@@ -184,7 +184,7 @@ class ErrorEnclosure(LevelledEnclosure):
 
     def _gaps_here(self, problem: Problem) -> FloatArray:
         reached = np.minimum(self.nearest, self._price)
-        weights = problem.bounded(self._price * problem.theta1, self.gains(self._price)).weights
+        weights = problem.bounded_weights(self._price * problem.theta1, self.gains(self._price))
         apart = problem.theta1 * problem.base * weights * (reached - np.minimum(self.least, self._price))
         return self._workable(np.where(self.least < reached * (1.0 - ROUND_OFF), apart, 0.0))
 
@@ -289,7 +289,7 @@ class GainEnclosure(LevelledEnclosure):
 
     def _gaps_here(self, problem: Problem) -> FloatArray:
         bound, response = self._bounds[self._price], self.respond(self._price)
-        weights = problem.bounded(self._price * problem.theta1, bound).weights
+        weights = problem.bounded_weights(self._price * problem.theta1, bound)
         gain = self._price * response.lift - response.cost
         unproved = (bound > gain + ROUND_OFF * np.abs(gain)) & ~self._settled[self._price]
         return self._workable(np.where(unproved, problem.theta1 * problem.base * weights * (bound - gain), 0.0))

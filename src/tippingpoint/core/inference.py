@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.blocks import Block, Drawn, Samples
 from tippingpoint.core.dual import Solution, Status
+from tippingpoint.core.perturbations import Terms
+from tippingpoint.core.problem import Problem
 from tippingpoint.errors import InputError
 
 LEVEL = 0.95
@@ -27,19 +31,42 @@ NORMAL_FROM = 50.0
 """Effective samples below which the normal interval is not to be trusted."""
 
 
-def influence(solution: Solution, base: FloatArray) -> FloatArray:
+def influence(problem: Problem, solution: Solution) -> FloatArray:
     """`ψ_i` of every sample; not a number where the stability is 0, infinite or at the edge of what can be reached."""
-    if solution.status is not Status.ATTAINED:
-        return np.full(len(base), math.nan)
-    share = solution.share
-    effect = (1.0 - share) * solution.left.influence + share * solution.right.influence
-    return np.asarray(-(effect - total(base, effect)))
+    found = Effects(problem.terms, solution)
+    effect = problem.samples.joined(found)
+    mean = math.fsum(problem.samples.gather(found.mean))
+    return np.asarray(-(effect - mean))
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Minus the influence of the samples of a block, but for what is common to all."""
+
+    terms: Terms
+    solution: Solution
+
+    def __call__(self, block: Block) -> FloatArray:
+        solution, share = self.solution, self.solution.share
+        if solution.status is not Status.ATTAINED:
+            return np.full(len(block), math.nan)
+        effect = solution.left.of(self.terms, block).influence
+        if share == 0.0:
+            return effect
+        return np.asarray((1.0 - share) * effect + share * solution.right.of(self.terms, block).influence)
+
+    def mean(self, block: Block) -> float:
+        return total(block.base, self(block))
 
 
 def standard_error(psi: FloatArray, base: FloatArray) -> float:
     """`√(Σ p² ψ² / (1 - Σ p²))`: for equal weights, the standard deviation of the influence over `√n`."""
-    spread = 1.0 - float(np.square(base).sum())
-    return length(base * psi) / math.sqrt(spread) if spread > 0.0 else math.nan
+    return error_of(length(base * psi), float(np.square(base).sum()))
+
+
+def error_of(root: float, squares: float) -> float:
+    """The standard error from `√(Σ p² ψ²)` and `Σ p²`."""
+    return root / math.sqrt(1.0 - squares) if squares < 1.0 else math.nan
 
 
 def length(values: FloatArray) -> float:
@@ -59,13 +86,6 @@ def check_level(level: float) -> None:
         raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
 
 
-def resampled(stability: Callable[[FloatArray], float], base: FloatArray, *, replicates: int, seed: int) -> FloatArray:
-    """Stabilities of rows drawn with replacement: each replicate is a new set of base weights for the same responses."""
-    generator = np.random.default_rng(seed)
-    n = len(base)
-    values = np.empty(replicates)
-    for replicate in range(replicates):
-        counts = generator.multinomial(n, np.full(n, 1.0 / n))
-        weights = base * counts
-        values[replicate] = stability(weights / weights.sum())
-    return values
+def resampled(stability: Callable[[Samples], float], samples: Samples, *, replicates: int, seed: int) -> FloatArray:
+    """Stabilities of rows drawn with replacement: each replicate is a new set of weights for the same responses."""
+    return np.array([stability(Drawn(samples, seed, replicate)) for replicate in range(replicates)])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, Signs
 from tippingpoint.core.dual import Solution
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
@@ -58,7 +58,7 @@ class ClosedSide:
 
     formula: Mapping[str, Any]
     v: FloatArray
-    direction: FloatArray
+    direction: Signs
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,25 @@ class Oracle(ABC):
     def bound(self, problem: Problem, solution: Solution) -> Certificate:
         """What is known from below where samples move and responses are not exact; nothing, unless an oracle says more."""
         return Certificate(0.0, f"not certified: {self.certificate}")
+
+    def gain_bounds(self, price: float) -> FloatArray | None:
+        """Bounds on `λ·lift - cost` of every sample, at a price; None where nobody bounds them."""
+        if not self.exact:
+            return None
+        response = self.respond(price)
+        return price * response.lift - response.cost
+
+    def at_price(self, price: float) -> Oracle | None:
+        """The same with responses searched for, and bounded, at a price `λ`, as far as a fixed work for every sample goes.
+
+        What it finds for a sample depends on no other, so it is how partitions answer a question about all of them. None where
+        searches follow questions only (`tuned`).
+        """
+        return None
+
+    def lightened(self) -> Oracle:
+        """The same best responses without what only `points` needs, where that is much; itself where it is not."""
+        return self
 
     def closed_form(self) -> ClosedForm | None:
         """The responses as a formula that others can compute with, as the page of a report does; None where there is none."""

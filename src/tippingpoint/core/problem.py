@@ -1,86 +1,83 @@
-r"""One question, and all that is known about it at one dual price `h`.
+r"""One question about samples.
 
 .. math:: g(h) = h r - \Psi\bigl(\theta_1 e_i(h/\theta_1)\bigr)
 
 :math:`\Psi` is the divergence's (`tippingpoint.core.divergences`), :math:`e_i` the best responses'. Every `g(h)` is a lower
-bound on the stability, and the perturbation that attains it has the risk at which it is tight.
-
-What an infinite price means is said here and nowhere else: at an infinite :math:`\theta_1` nothing moves (`moves`), at an
-infinite :math:`\theta_2` nothing is reweighted (`reweights`).
+bound on the stability, and the perturbation that attains it has the risk at which it is tight. What is known at one dual price
+`h` is found in passes over the samples (`tippingpoint.core.passes`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.arrays import FloatArray, dot, total
+from tippingpoint.core.blocks import Block, InMemory, Reduced, Samples
 from tippingpoint.core.divergences import Divergence
+from tippingpoint.core.divergences.base import Outcomes
+from tippingpoint.core.passes import pass_at
+from tippingpoint.core.perturbations import (
+    TRACE_SHARE,
+    Concentrated,
+    Escape,
+    Evaluation,
+    Move,
+    Ordered,
+    Peak,
+    Respond,
+    Terms,
+    Traced,
+    Untilted,
+    Weighting,
+)
 from tippingpoint.core.responses import BestResponses, Response
+from tippingpoint.core.spreads import ArraySpread, Pairs, SampleSpread
+from tippingpoint.errors import UnsupportedError
 
-TRACE_SHARE = 1e-10
-"""Part of the weight that every sample keeps so that those of no weight can escape at a ceiling too."""
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """All that is known at one dual price `h`.
-
-    Attributes
-    ----------
-    price
-        `h`.
-    response
-        The best responses at `h/θ1`.
-    changes
-        `w_i - 1`, averaging zero.
-    influence
-        `θ2·φ*(s_i)` (or `θ1·e_i` where nothing is reweighted): minus the first-order effect of a sample on `g`.
-    excess
-        `Σ p w ℓ - r`, minus the slope of `g`.
-    curvature
-        `-g''` between jumps.
-    value
-        `g(h)`, a lower bound on the stability.
-    moving, reweighting
-        `θ1 Σ p w d` and `θ2 Σ p φ(w)`: what this perturbation costs.
-    """
-
-    price: float
-    response: Response
-    changes: FloatArray
-    influence: FloatArray
-    excess: float
-    curvature: float
-    value: float
-    moving: float
-    reweighting: float
-
-    @property
-    def weights(self) -> FloatArray:
-        return 1.0 + self.changes
-
-    @property
-    def cost(self) -> float:
-        return self.moving + self.reweighting
+__all__ = ["Evaluation", "Problem", "Terms"]
 
 
 @dataclass(frozen=True)
 class Problem:
     """One question: these responses, these prices, this threshold.
 
-    `base` holds positive weights that sum to one.
+    Attributes
+    ----------
+    responses
+        Of all samples, in this process; or the samples themselves, wherever they are, which have their weights with them.
+    base
+        Positive weights that sum to one.
+    risk
+        The threshold.
+    theta1, theta2, divergence
+        The prices, and what is priced.
+    threads
+        That work at once, on samples in this process.
     """
 
-    responses: BestResponses
+    responses: BestResponses | Samples
     base: FloatArray
     risk: float
     theta1: float
     theta2: float
     divergence: Divergence
+    threads: int = 1
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The samples, in blocks."""
+        return self.responses if isinstance(self.responses, Samples) else InMemory(self.responses, self.base, self.threads)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What every block has to know."""
+        facts = self.samples.facts
+        return Terms(self.risk, self.theta1, self.theta2, self.divergence, facts.least, facts.raised)
 
     @property
     def moves(self) -> bool:
@@ -100,76 +97,89 @@ class Problem:
     @property
     def ceiling(self) -> float:
         """The least dual price `h` at which a response is infinite; `inf` where there is none, or nothing moves."""
-        return self.theta1 * self.responses.ceiling if self.moves else math.inf
-
-    @cached_property
-    def current(self) -> float:
-        """The risk as it is now."""
-        return total(self.base, self.responses.losses)
-
-    @cached_property
-    def _above(self) -> FloatArray:
-        """The losses, measured from the present risk."""
-        raised = self.responses.losses - self._floor
-        return raised - total(self.base, raised)
-
-    @cached_property
-    def wanted(self) -> float:
-        """`r` minus the present risk: by how much the risk is to rise."""
-        return (self.risk - self._floor) - total(self.base, self.responses.losses - self._floor)
+        return self.theta1 * self.samples.ceiling if self.moves else math.inf
 
     @property
-    def _floor(self) -> float:
-        """The least loss: risks and losses are compared above it, so that large losses a hair apart keep that hair."""
-        return float(self.responses.losses.min())
+    def current(self) -> float:
+        """The risk as it is now."""
+        return self.samples.facts.risk
+
+    @property
+    def wanted(self) -> float:
+        """`r` minus the present risk: by how much the risk is to rise."""
+        return self.terms.wanted
+
+    def below(self, price: float) -> Problem:
+        """The same question for prices below one: samples that are alike there are worked on as one."""
+        if not self.moves:
+            return self
+        return replace(self, responses=Reduced(self.samples, price / self.theta1))
 
     def evaluate(self, price: float) -> Evaluation:
         """Everything at dual price `h > 0`."""
-        return self._weigh(price, self._response(price))
+        facts = self.samples.facts
+        # A guess, which decides no digit: as if nobody moved.
+        near = price * max(facts.risk - facts.least, facts.largest - facts.risk) < self.theta2
+        return pass_at(self.terms, self.samples, price, near=near)
 
     def floor(self, price: float, gain: FloatArray) -> float:
         """`g(h)` for bounds `gain ≥ e_i(λ) - λ·ℓ(ẑ_i)` at `λ = h/θ1`: a lower bound on the stability, whatever `h` is."""
-        return self.bounded(price, gain).value if np.isfinite(gain).all() else -math.inf
+        return self._bounded(gain).evaluate(price).value if np.isfinite(gain).all() else -math.inf
 
-    def bounded(self, price: float, gain: FloatArray) -> Evaluation:
-        """The evaluation at `h` as if these bounds on gains were attained; of its risk and costs nothing can be said."""
-        nothing = np.zeros_like(gain)
-        # Only θ1·gain enters the value; as a cost of its own it needs no point that attains it.
-        return self._weigh(price, Response(nothing, -gain, nothing))
+    def bounded_weights(self, price: float, gain: FloatArray) -> FloatArray:
+        """The weights at `h` as if these bounds on gains were attained."""
+        return self._bounded(gain).weights_at(price)
+
+    def _bounded(self, gain: FloatArray) -> Problem:
+        """The question as if these gains were attained; of risks and costs nothing can be said."""
+        losses = self.samples.joined(lambda block: block.losses)
+        return Problem(GainsOnly(losses, gain), self.base, self.risk, self.theta1, self.theta2, self.divergence, self.threads)
+
+    def weights_at(self, price: float) -> FloatArray:
+        """The weight of every sample at dual price `h > 0`."""
+        terms, found = self.terms, self.evaluate(price)
+        return 1.0 + self.samples.joined(lambda block: found.of(terms, block).changes)
 
     def rest(self) -> Evaluation:
         """The data as they are, or as they are at once for the smallest price (CVaR reweights without cost)."""
-        response = self._response(0.0)
-        changes = zero = np.zeros_like(self.base)
-        curvature = self._steepness(self.base, response)
-        if self.reweights:
-            stiffness = float(self.divergence.stiffness(zero[:1])[0])
-            curvature += stiffness * total(self.base, np.square(self._above)) / self.theta2
-            if stiffness == 0.0:  # a cap, not a price: at h → 0+ the order of the losses decides
-                changes = self.divergence.tilt(self.responses.losses, self.base, self.theta2).changes
-        return self._evaluation(0.0, response, changes, zero, 0.0, curvature, value=0.0)
+        weighting: Weighting = Untilted()
+        stiffness = float(self.divergence.stiffness(np.zeros(1))[0]) if self.reweights else 0.0
+        if self.reweights and stiffness == 0.0:  # a cap, not a price: at h → 0+ the order of the losses decides
+            top = self.samples.facts.largest
+            settled = self.divergence.settled(SampleSpread(self.samples, lambda block: (block.losses - top, block.base)))
+            weighting = Ordered(top, settled)
+        return self._measured(0.0, Respond(0.0), weighting, value=0.0, stiffness=stiffness)
 
     @cached_property
     def reachable(self) -> float:
         """The largest risk that any perturbation reaches, at any cost."""
-        return self.largest_risk(self.responses.losses + self._peak().lift)
+        if self.moves and self.samples.unbounded:
+            return math.inf
+        terms = self.terms
+        highest = SampleSpread(self.samples, lambda block: (block.losses + terms.peak(block).lift, block.base))
+        if not self.reweights:
+            return highest.mean
+        return math.inf if math.isinf(highest.high) else self.divergence.largest_mean(highest)
 
     def largest_risk(self, highest: FloatArray) -> float:
-        """The largest risk where these are the highest losses that samples reach."""
+        """The largest risk where these are the highest losses that samples in this process reach."""
         if not self.reweights:
             return total(self.base, highest)
-        return math.inf if np.isinf(highest).any() else self.divergence.largest_mean(highest, self.base)
+        return math.inf if np.isinf(highest).any() else self.divergence.largest_mean(ArraySpread(highest, self.base))
 
     def concentrated(self) -> Evaluation:
         """The cheapest perturbation of all that reach the largest risk."""
-        peak = self._peak()
-        highest = self.responses.losses + peak.lift
-        unknown = np.full_like(highest, math.nan)
-        changes, reweighting = np.zeros_like(highest), 0.0
-        if self.reweights:
-            weights = self.divergence.concentrate(highest, self.moving_price * peak.cost, self.base, self.theta2)
-            changes, reweighting = weights - 1.0, self.theta2 * total(self.base, self.divergence.phi(weights))
-        return self._evaluation(math.inf, peak, changes, unknown, reweighting, curvature=0.0, value=0.0)
+        terms, samples = self.terms, self.samples
+
+        def spread(function: Callable[[FloatArray, FloatArray, FloatArray], Pairs]) -> SampleSpread:
+            def pairs(block: Block) -> Pairs:
+                peak = terms.peak(block)
+                return function(block.losses + peak.lift, terms.moving_price * peak.cost, block.base)
+
+            return SampleSpread(samples, pairs)
+
+        found = self.divergence.concentrated(Outcomes(spread), self.theta2) if self.reweights else None
+        return self._measured(math.inf, Peak(), Concentrated(found), value=0.0, stiffness=0.0)
 
     def escaped(self, beside: Evaluation) -> Evaluation:
         """Beyond the ceiling: any further loss costs the ceiling's price, whatever the weights `beside` it.
@@ -177,88 +187,66 @@ class Problem:
         The samples that can escape may weigh nothing there, so a `TRACE_SHARE` of the weight is spread over all.
         """
         deficit = self.wanted - beside.excess
-        escape = self.responses.escape(2.0 * deficit / (TRACE_SHARE * float(self.base.min())))
-        stays = np.isinf(escape.cost)
-        response = Response(
-            np.where(stays, beside.response.lift, escape.lift),
-            np.where(stays, beside.response.cost, escape.cost),
-            np.zeros_like(escape.lift),
-        )
-        changes, reweighting = (1.0 - TRACE_SHARE) * beside.changes, (1.0 - TRACE_SHARE) * beside.reweighting
-        return self._evaluation(self.ceiling, response, changes, beside.influence, reweighting, 0.0, beside.value)
+        lift = 2.0 * deficit / (TRACE_SHARE * self.samples.facts.lightest)
+        move, weighting = Escape(lift, beside.move), Traced(beside.weighting, beside.move)
+        found = self._measured(self.ceiling, move, weighting, value=beside.value, stiffness=0.0)
+        return replace(found, reweighting=(1.0 - TRACE_SHARE) * beside.reweighting)
 
-    def _weigh(self, price: float, response: Response) -> Evaluation:
-        losses = self.responses.losses
-        gain = price * response.lift - self.moving_price * response.cost
-        mean_gain = total(self.base, gain)
-        value = price * self.wanted - mean_gain
-        if not self.reweights:
-            curvature = self._steepness(self.base, response)
-            nothing = np.zeros_like(losses)
-            return self._evaluation(price, response, nothing, price * losses + gain, 0.0, curvature, value)
-        # Centred at the present risk while weights stay near one, at the threshold when they do not: either way the
-        # large part of E_i is subtracted before it can swallow the small part that counts.
-        values = price * self._above
-        values += gain
-        values -= mean_gain
-        centred = max(float(values.max()), -float(values.min())) < self.theta2
-        if not centred:
-            values = price * (losses - self.risk)
-            values += gain
-        tilt = self.divergence.tilt(values, self.base, self.theta2)
-        if centred:
-            value -= self.theta2 * total(self.base, self.divergence.centred_conjugate(tilt.scores))
-        else:
-            value = tilt.alpha - self.theta2 * total(self.base, tilt.conjugate)
-        curvature = _spread(self._above + response.lift, self.base * tilt.stiffness) / self.theta2
-        curvature += self._steepness(self.base * tilt.weights, response)
-        reweighting = self.theta2 * self.divergence.penalty(tilt, self.base)
-        influence = self.theta2 * tilt.conjugate
-        return self._evaluation(price, response, tilt.changes, influence, reweighting, curvature, value)
+    def _measured(self, price: float, move: Move, weighting: Weighting, *, value: float, stiffness: float) -> Evaluation:
+        """A perturbation with the risk and the costs that follow from it."""
+        terms = self.terms
 
-    def _steepness(self, mass: FloatArray, response: Response) -> float:
-        """How fast the risk rises with h because responses move: `Σ p w ℓ'/θ1`."""
-        return total(mass, response.slope) / self.theta1
+        def sums(block: Block) -> tuple[float, ...]:
+            response = move.response(terms, block)
+            above = terms.above(block.losses)
+            if isinstance(weighting, Untilted):
+                variance = dot(block.base, above * above) if stiffness else 0.0
+                lift, cost, slope = (dot(block.base, each) for each in (response.lift, response.cost, response.slope))
+                return lift, cost, slope, variance, 0.0
+            changes = weighting.changes(terms, block, response)
+            mass = block.base * changes
+            moved = dot(mass, above)
+            mass += block.base
+            priced = isinstance(weighting, Concentrated) and weighting.concentration is not None
+            return (
+                moved + dot(mass, response.lift),
+                dot(mass, response.cost),
+                dot(block.base, response.slope),
+                dot(block.base, above * above) if stiffness else 0.0,
+                dot(block.base, terms.divergence.phi(1.0 + changes)) if priced else 0.0,
+            )
 
-    def _evaluation(
-        self,
-        price: float,
-        response: Response,
-        changes: FloatArray,
-        influence: FloatArray,
-        reweighting: float,
-        curvature: float,
-        value: float,
-    ) -> Evaluation:
-        """An evaluation with the risk and the cost of moving that follow from the weights and the response."""
-        mass = self.base * changes
-        reweighted = total(mass, self._above)
-        mass += self.base
+        risen, cost, slope, variance, penalty = (math.fsum(each) for each in zip(*self.samples.gather(sums), strict=True))
         return Evaluation(
             price=price,
-            response=response,
-            changes=changes,
-            influence=influence,
-            excess=reweighted + total(mass, response.lift) - self.wanted,
-            curvature=curvature,
+            move=move,
+            weighting=weighting,
+            excess=risen - terms.wanted,
+            curvature=slope / terms.theta1 + (stiffness * variance / terms.theta2 if stiffness else 0.0),
             value=value,
-            moving=self.moving_price * total(mass, response.cost),
-            reweighting=reweighting,
+            moving=terms.moving_price * cost if terms.moves else 0.0,
+            reweighting=terms.theta2 * penalty if terms.reweights else 0.0,
         )
 
-    def _response(self, price: float) -> Response:
-        """The best responses at dual price `h`."""
-        return self.responses.respond(price / self.theta1) if self.moves else Response.staying(len(self.base))
 
-    def _peak(self) -> Response:
-        return self.responses.peak() if self.moves else Response.staying(len(self.base))
+class GainsOnly:
+    """Responses of which only the gain is known: as a cost of its own, it needs no point that attains it."""
 
+    ceiling: float = math.inf
 
-def _spread(values: FloatArray, mass: FloatArray) -> float:
-    """`Σ m v² - (Σ m v)²/Σ m`, computed about the mean."""
-    whole = float(mass.sum())
-    if whole <= 0.0:
-        return 0.0
-    apart = values - total(mass, values) / whole
-    apart *= apart
-    return total(mass, apart)
+    def __init__(self, losses: FloatArray, gain: FloatArray) -> None:
+        self.losses = losses
+        self._gain = gain
+
+    def part(self, rows: slice) -> GainsOnly:
+        return GainsOnly(self.losses[rows], self._gain[rows])
+
+    def respond(self, price: float) -> Response:
+        nothing = np.zeros_like(self._gain)
+        return Response(nothing, -self._gain, nothing)
+
+    def peak(self) -> Response:
+        return self.respond(math.inf)
+
+    def escape(self, lift: float) -> Response:
+        raise UnsupportedError("bounds on gains have no ceiling, so nothing can escape from it.")

@@ -7,12 +7,13 @@ At price :math:`\lambda` the best response of sample i attains
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray, Rows
 
 ESCAPE_FACTOR = 1e10
 """How far out, in units of what is lost on the way, a response that only pays at infinity is put: 2e-10 from its limit."""
@@ -43,9 +44,16 @@ class Response:
         """Nobody moves."""
         return cls(np.zeros(n), np.zeros(n), np.zeros(n))
 
-    def take(self, rows: IntArray) -> Response:
+    def take(self, rows: Rows) -> Response:
         """The responses of these samples only."""
         return Response(self.lift[rows], self.cost[rows], self.slope[rows])
+
+
+def joined(parts: Sequence[Response]) -> Response:
+    """The responses of neighbouring runs of samples, as those of one run."""
+    if len(parts) == 1:
+        return parts[0]
+    return Response(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("lift", "cost", "slope")))
 
 
 class BestResponses(Protocol):

@@ -10,14 +10,20 @@ the two sides are so close that no order could matter, all go in the order of th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, dot
+from tippingpoint.core.blocks import Block, Samples
 from tippingpoint.core.dual import MAX_RISK_MISS, ROUNDING, Solution, Status
+from tippingpoint.core.inference import error_of
+from tippingpoint.core.perturbations import Perturbed, Terms
 from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import Response
+from tippingpoint.core.spreads import Pairs, SampleSpread
 from tippingpoint.errors import NumericalError
 
 DISAGREEMENT = 1e-3
@@ -26,9 +32,172 @@ DISAGREEMENT = 1e-3
 MAX_ORDER_EFFECT = 1e-13
 """Part of the cost that the order of going over may change before samples are sorted for it."""
 
+NOWHERE = (-1, -1)
+"""The place of no block."""
+
 
 @dataclass(frozen=True)
-class SensitiveDistribution:
+class Cut:
+    """Which samples go over to their right response: all that pay before one, and a part of that one.
+
+    Attributes
+    ----------
+    tie
+        Cost per lift up to which samples go over, the cheapest first; None where they go in the order of their rows.
+    place, row
+        Block and row, in the block, of the sample that is split; of those with this very `tie`, all before it go over.
+    part
+        Of that sample, that goes over.
+    """
+
+    tie: float | None
+    place: tuple[int, int]
+    row: int
+    part: float
+
+
+NOBODY = Cut(None, NOWHERE, 0, 0.0)
+EVERYBODY = Cut(None, (2**62, 0), 0, 0.0)
+
+
+@dataclass(frozen=True)
+class BlockAtoms:
+    """Q* on a block: where its samples go, and of the one that is split, where the part goes that goes over.
+
+    Attributes
+    ----------
+    changes
+        `w_i - 1`.
+    lift, cost
+        Of the response that each sample makes.
+    right
+        Whether that is the one at the right of the two prices.
+    split, part
+        Row of the sample that is split, and its part that goes over; -1 and 0 where none is.
+    over
+        Lift and cost of that part.
+    """
+
+    changes: FloatArray
+    lift: FloatArray
+    cost: FloatArray
+    right: BoolArray
+    split: int
+    part: float
+    over: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """Q* in a few numbers; what it does to a block is worked out where the block is.
+
+    Attributes
+    ----------
+    terms, solution
+        The question, and what solves it.
+    cut
+        Which samples go over from the left side of the solution to the right.
+    """
+
+    terms: Terms
+    solution: Solution
+    cut: Cut
+
+    def sides(self, block: Block) -> tuple[Perturbed, Perturbed]:
+        """The two perturbations of risk at most and at least `r`."""
+        solution = self.solution
+        left = solution.left.of(self.terms, block)
+        return left, left if solution.right is solution.left else solution.right.of(self.terms, block)
+
+    def changes(self, left: Perturbed, right: Perturbed) -> FloatArray:
+        share = self.solution.share
+        return left.changes if share == 0.0 else (1.0 - share) * left.changes + share * right.changes
+
+    def of(self, block: Block) -> BlockAtoms:
+        """Where the samples of a block go."""
+        return self.between(block, *self.sides(block))
+
+    def between(self, block: Block, left: Perturbed, right: Perturbed) -> BlockAtoms:
+        """The same where both sides are known."""
+        changes, here, there = self.changes(left, right), left.response, right.response
+        if self.cut == NOBODY or here is there:
+            goes = np.zeros(len(block), dtype=bool)
+            return BlockAtoms(changes, here.lift, here.cost, goes, -1, 0.0, (0.0, 0.0))
+        goes = self._goes(block, changes, here, there)
+        lift, cost = np.where(goes, there.lift, here.lift), np.where(goes, there.cost, here.cost)
+        if self.cut.place != block.place or self.cut.part == 0.0:
+            return BlockAtoms(changes, lift, cost, goes, -1, 0.0, (0.0, 0.0))
+        row = self.cut.row
+        over = float(there.lift[row]), float(there.cost[row])
+        return BlockAtoms(changes, lift, cost, goes, row, self.cut.part, over)
+
+    def _goes(self, block: Block, changes: FloatArray, here: Response, there: Response) -> BoolArray:
+        cut, rise = self.cut, there.lift - here.lift
+        goes = block.base * (1.0 + changes) * rise > 0.0
+        if block.place > cut.place:
+            before = np.zeros(len(block), dtype=bool)
+        elif block.place < cut.place:
+            before = goes
+        else:
+            before = goes & (np.arange(len(block)) < cut.row)
+        if cut.tie is None:
+            return before
+        ties = (there.cost - here.cost) / rise
+        return np.asarray((goes & (ties < cut.tie)) | (before & (ties == cut.tie)))
+
+
+@dataclass(frozen=True)
+class SensitiveSummary:
+    """Q* in numbers: what it costs, and what it does to the risk.
+
+    Attributes
+    ----------
+    risk
+        `E_Q[W ℓ]`.
+    whole, lightest
+        The mass of Q*, which is one but for rounding, and its least weight.
+    squared_move
+        `Σ p w d`: mean squared distance moved, under Q*.
+    moving_cost, reweighting_cost
+        `θ1 Σ p w d` and `θ2 Σ p φ(w)`.
+    moved_share
+        Share of the data that moves at all.
+    effective_share
+        `1/Σ p w²`: the share of the population that the weights amount to; one when nothing is reweighted.
+    effective_sample
+        `1/Σ (p w)²`: how many equally weighted samples Q* amounts to.
+    nats
+        `Σ p w log w`: Kullback-Leibler divergence of the weights, whatever divergence priced them.
+    corruption_excess
+        `Σ p ℓ(z*) - Σ p ℓ(ẑ)`: excess risk from moving.
+    reweighting_excess
+        `Σ p w ℓ(z*) - Σ p ℓ(z*)`: excess risk from reweighting what has moved.
+    standard_error
+        Of the stability; not a number where there is none.
+    """
+
+    risk: float
+    whole: float
+    lightest: float
+    squared_move: float
+    moving_cost: float
+    reweighting_cost: float
+    moved_share: float
+    effective_share: float
+    effective_sample: float
+    nats: float
+    corruption_excess: float
+    reweighting_excess: float
+    standard_error: float
+
+    @property
+    def total_cost(self) -> float:
+        """What Q* costs: the primal value, an upper bound on the stability whatever h is."""
+        return self.moving_cost + self.reweighting_cost
+
+
+@dataclass(frozen=True)
+class SensitiveDistribution(SensitiveSummary):
     """Q* as atoms: one a sample, and one more for the sample that is split.
 
     Attributes
@@ -49,10 +218,6 @@ class SensitiveDistribution:
         Base weight of each *sample*.
     losses
         Present loss of each *sample*.
-    moving_price
-        What is paid for a squared distance of one.
-    reweighting_cost
-        `θ2 Σ p φ(w)`.
     """
 
     sample: IntArray
@@ -64,8 +229,6 @@ class SensitiveDistribution:
     prices: tuple[float, float]
     base: FloatArray
     losses: FloatArray
-    moving_price: float
-    reweighting_cost: float
 
     @cached_property
     def weight(self) -> FloatArray:
@@ -92,62 +255,8 @@ class SensitiveDistribution:
         """Base probability that each atom comes from."""
         return self.base[self.sample] * self.share
 
-    @property
-    def risk(self) -> float:
-        """`E_Q[W ℓ]`."""
-        present = total(self.base, self.losses)
-        reweighted = total(self.base * self.change[: len(self.base)], self.losses - present)
-        return present + (reweighted + total(self.mass, self.lift))
 
-    @property
-    def moving_cost(self) -> float:
-        """`θ1 Σ p w d`."""
-        return self.moving_price * self.squared_move
-
-    @property
-    def total_cost(self) -> float:
-        """What Q* costs: the primal value, an upper bound on the stability whatever h is."""
-        return self.moving_cost + self.reweighting_cost
-
-    @property
-    def squared_move(self) -> float:
-        """`Σ p w d`: mean squared distance moved, under Q*."""
-        return total(self.mass, self.cost)
-
-    @property
-    def moved_share(self) -> float:
-        """Share of the data that moves at all."""
-        return total(self.origin, self.cost > 0.0)
-
-    @property
-    def effective_share(self) -> float:
-        """`1/Σ p w²`: the share of the population that the weights amount to; one when nothing is reweighted."""
-        return 1.0 / total(self.base, np.square(self.weights))
-
-    @property
-    def effective_sample(self) -> float:
-        """`1/Σ (p w)²`: how many equally weighted samples Q* amounts to."""
-        return 1.0 / float(np.square(self.base * self.weights).sum())
-
-    @property
-    def nats(self) -> float:
-        """`Σ p w log w`: Kullback-Leibler divergence of the weights, whatever divergence priced them."""
-        positive = np.where(self.weights > 0.0, self.weights, 1.0)
-        return max(total(self.base, self.weights * np.log(positive)), 0.0)
-
-    @property
-    def corruption_excess(self) -> float:
-        """`Σ p ℓ(z*) - Σ p ℓ(ẑ)`: excess risk from moving."""
-        return total(self.origin, self.lift)
-
-    @property
-    def reweighting_excess(self) -> float:
-        """`Σ p w ℓ(z*) - Σ p ℓ(z*)`: excess risk from reweighting what has moved."""
-        present = total(self.base, self.losses)
-        return total(self.origin * self.change, (self.losses[self.sample] - present) + self.lift)
-
-
-def check_sound(problem: Problem, solution: Solution, q: SensitiveDistribution, lower: float, *, exact: bool) -> None:
+def check_sound(problem: Problem, solution: Solution, q: SensitiveSummary, lower: float, *, exact: bool) -> None:
     """The last look at an answer before it is given: Q* is a distribution, of the risk that was asked for, at a cost.
 
     Of exact responses, both bounds must also agree. Whatever went wrong before, with numbers too large or too small to compute
@@ -155,12 +264,12 @@ def check_sound(problem: Problem, solution: Solution, q: SensitiveDistribution, 
     """
     if solution.status is Status.UNREACHABLE:
         return
-    cost, mass, risk = q.total_cost, float(q.mass.sum()), q.risk
+    cost, mass, risk = q.total_cost, q.whole, q.risk
     size = max(abs(problem.risk), abs(problem.current))
     sound = (
         all(map(math.isfinite, (cost, mass, risk)))
         and cost >= 0.0
-        and float(q.weight.min()) >= 0.0
+        and q.lightest >= 0.0
         and abs(mass - 1.0) <= MAX_RISK_MISS
         and problem.risk - risk <= MAX_RISK_MISS * max(problem.wanted, 0.0) + ROUNDING * size
         and (lower >= (1.0 - DISAGREEMENT) * cost if exact else not math.isnan(lower))
@@ -173,52 +282,249 @@ def check_sound(problem: Problem, solution: Solution, q: SensitiveDistribution, 
         )
 
 
-def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDistribution:
+def perturbation(problem: Problem, solution: Solution) -> Perturbation:
     """The perturbation of risk exactly `r` that the two sides of the solution enclose."""
-    left, right, share = solution.left, solution.right, solution.share
-    changes = left.changes if share == 0.0 else (1.0 - share) * left.changes + share * right.changes
-    base, losses, weights = problem.base, problem.responses.losses, 1.0 + changes
-    rise = right.response.lift - left.response.lift
-    heights = base * weights * rise
-    reweighted = total(base * changes, losses - problem.current)
-    wanted = problem.wanted - reweighted - total(base * weights, left.response.lift)
-    goes_right = np.zeros(len(base), dtype=bool)
-    split, part = -1, 0.0
-    candidates = np.flatnonzero(heights > 0.0)
-    if len(candidates) and wanted > 0.0 and share > 0.0:
-        order = candidates
-        at_stake = (right.price - left.price) * float(heights.sum())
-        if at_stake > MAX_ORDER_EFFECT * max(left.cost, right.cost):
-            ties = (right.response.cost[candidates] - left.response.cost[candidates]) / rise[candidates]
-            order = candidates[np.argsort(ties, kind="stable")]
-        reached = np.cumsum(heights[order])
-        last = int(np.searchsorted(reached, wanted))
-        goes_right[order[:last]] = True
-        if last < len(order):
-            split = int(order[last])
-            part = (wanted - (float(reached[last - 1]) if last else 0.0)) / float(heights[split])
-            if part >= 1.0:  # it goes over as a whole: nothing is left to be split off
-                goes_right[split], part = True, 0.0
-    lift = np.where(goes_right, right.response.lift, left.response.lift)
-    cost = np.where(goes_right, right.response.cost, left.response.cost)
-    sample: IntArray = np.arange(len(base), dtype=np.intp)
-    shares = np.ones(len(base))
-    if part > 0.0:
-        shares[split] = 1.0 - part
-        sample, shares = np.append(sample, split), np.append(shares, part)
-        lift, cost = np.append(lift, right.response.lift[split]), np.append(cost, right.response.cost[split])
-        goes_right = np.append(goes_right, True)
-    return SensitiveDistribution(
-        sample=sample,
-        share=shares,
-        change=changes[sample],
-        lift=lift,
-        cost=cost,
-        right=goes_right,
-        prices=(left.price / problem.theta1, right.price / problem.theta1),
-        base=base,
-        losses=losses,
-        moving_price=problem.moving_price,
+    whole = Perturbation(problem.terms, solution, NOBODY)
+    if solution.share == 0.0 or solution.right is solution.left:
+        return whole
+    found = problem.samples.gather(Over(whole))
+    rises, reweighted, moved = (math.fsum(each) for each in zip(*(each[1:] for each in found), strict=True))
+    wanted = problem.wanted - reweighted - moved
+    if not (rises > 0.0 and wanted > 0.0):
+        return whole
+    left, right = solution.left, solution.right
+    tie, before, heights = None, 0.0, [(place, rise) for place, rise, *_ in found]
+    # Prices at which samples go over differ by no more than those of the sides, and either those that do or those that do not
+    # could be others.
+    at_stake = (right.price - left.price) * min(wanted, max(rises - wanted, 0.0))
+    if at_stake > MAX_ORDER_EFFECT * max(left.cost, right.cost):
+        ties = SampleSpread(problem.samples, Ties(whole))
+        # Gains are convex in the price, so it pays to go over at a price between the two.
+        ends = left.price / problem.theta1, right.price / problem.theta1
+        tie, before, _ = ties.narrowed(lambda _: wanted, *ends).first(wanted)
+        heights = problem.samples.gather(Heights(whole, tie))
+    for place, height in heights:
+        if before + height >= wanted:
+            left_over = wanted - before
+            rows = problem.samples.gather(RowReached(whole, tie, place, left_over))
+            row, part = next(each for each in rows if each is not None)
+            return Perturbation(problem.terms, solution, Cut(tie, place, row, part))
+        before += height
+    return Perturbation(problem.terms, solution, Cut(tie, EVERYBODY.place, 0, 0.0))
+
+
+@dataclass(frozen=True)
+class Over:
+    """The place of a block, and sums that tell how far the two sides of a solution are apart there."""
+
+    whole: Perturbation
+
+    def __call__(self, block: Block) -> tuple[tuple[int, int], float, float, float]:
+        terms, (left, right) = self.whole.terms, self.whole.sides(block)
+        changes = self.whole.changes(left, right)
+        mass = block.base * changes
+        reweighted = dot(mass, terms.above(block.losses))
+        mass += block.base
+        heights = mass * (right.response.lift - left.response.lift)
+        rises = float(np.add.reduce(np.maximum(heights, 0.0)))
+        return block.place, rises, reweighted, dot(mass, left.response.lift)
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Cost per lift of going over, and by how much the risk rises when samples do."""
+
+    whole: Perturbation
+
+    def __call__(self, block: Block) -> Pairs:
+        ties, heights = self.rows(block)
+        here = heights > 0.0
+        return ties[here], heights[here]
+
+    def rows(self, block: Block) -> Pairs:
+        """The same for all rows."""
+        left, right = self.whole.sides(block)
+        rise = right.response.lift - left.response.lift
+        heights = block.base * (1.0 + self.whole.changes(left, right)) * rise
+        return (right.response.cost - left.response.cost) / rise, heights
+
+
+@dataclass(frozen=True)
+class Heights:
+    """By how much the risk rises when the samples of a block with a tie go over; with any, where none is given."""
+
+    whole: Perturbation
+    tie: float | None
+
+    def __call__(self, block: Block) -> tuple[tuple[int, int], float]:
+        return block.place, float(np.add.reduce(self.rows(block)))
+
+    def rows(self, block: Block) -> FloatArray:
+        ties, heights = Ties(self.whole).rows(block)
+        return np.where((heights > 0.0) & (True if self.tie is None else ties == self.tie), heights, 0.0)
+
+
+@dataclass(frozen=True)
+class RowReached:
+    """The row of one block at which the rise that is wanted is reached, and the part of it that is needed."""
+
+    whole: Perturbation
+    tie: float | None
+    place: tuple[int, int]
+    wanted: float
+
+    def __call__(self, block: Block) -> tuple[int, float] | None:
+        if block.place != self.place:
+            return None
+        heights = Heights(self.whole, self.tie).rows(block)
+        rows = np.flatnonzero(heights)
+        reached = np.cumsum(heights[rows])
+        last = min(int(np.searchsorted(reached, self.wanted)), len(rows) - 1)
+        part = (self.wanted - (float(reached[last - 1]) if last else 0.0)) / float(heights[rows[last]])
+        # A whole sample that goes over leaves nothing to be split off.
+        return (int(rows[last]) + 1, 0.0) if part >= 1.0 else (int(rows[last]), part)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Sums of a block that `SensitiveSummary` is made of."""
+
+    q: Perturbation
+
+    def __call__(self, block: Block) -> tuple[float, ...]:
+        sides = self.q.sides(block)
+        terms, base, atoms = self.q.terms, block.base, self.q.between(block, *sides)
+        lift, cost = atoms.lift, atoms.cost
+        share = dot(base, (cost > 0.0).astype(float))
+        if atoms.split >= 0:
+            i, part = atoms.split, atoms.part
+            share += part * float(base[i]) * (float(atoms.over[1] > 0.0) - float(cost[i] > 0.0))
+            lift, cost = lift.copy(), cost.copy()
+            lift[i] += part * (atoms.over[0] - lift[i])
+            cost[i] += part * (atoms.over[1] - cost[i])
+        above, mass = terms.above(block.losses), base * atoms.changes
+        reweighted, shifted = dot(mass, above), dot(mass, lift)
+        weights = 1.0 + atoms.changes
+        mass += base
+        lightest = float(weights.min(initial=math.inf))
+        logs = np.log(weights if lightest > 0.0 else np.where(weights > 0.0, weights, 1.0))
+        return (
+            reweighted,
+            shifted,
+            dot(base, lift),
+            dot(mass, cost),
+            float(np.add.reduce(mass)),
+            lightest,
+            share,
+            dot(mass, weights),
+            dot(mass, mass),
+            dot(mass, logs),
+            *self._effects(block, *sides),
+        )
+
+    def _effects(self, block: Block, left: Perturbed, right: Perturbed) -> tuple[float, float, float, float, float, float]:
+        """Of the influence: size, mean and mass; squares about the mean with squared weights, in units of the size."""
+        solution, share = self.q.solution, self.q.solution.share
+        if solution.status is not Status.ATTAINED or not len(block):
+            return 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        effect = left.influence if share == 0.0 else (1.0 - share) * left.influence + share * right.influence
+        size = float(np.abs(effect).max()) or 1.0
+        effect = effect / size
+        mass = float(np.add.reduce(block.base))
+        mean = dot(block.base, effect) / mass
+        squared = block.base * block.base
+        apart = effect - mean
+        return size, mean * size, mass, dot(squared, apart * apart), dot(squared, apart), float(np.add.reduce(squared))
+
+
+def summary(problem: Problem, q: Perturbation) -> SensitiveSummary:
+    """Q* in numbers, in one pass."""
+    found = np.array(problem.samples.gather(Numbers(q))).T
+    with np.errstate(all="ignore"):  # what is no number is noticed by `check_sound`
+        return _put_together(problem, q, found)
+
+
+def _put_together(problem: Problem, q: Perturbation, found: FloatArray) -> SensitiveSummary:
+    reweighted, shifted, lifted, moved, whole, lightest, share, squares, masses, nats = found[:10]
+    solution, terms, current = q.solution, q.terms, problem.current
+    corruption, squared_move = math.fsum(lifted), math.fsum(moved)
+    reweighting = math.fsum(reweighted) + math.fsum(shifted)
+    error = _standard_error(found[10:], problem) if solution.status is Status.ATTAINED else math.nan
+    return SensitiveSummary(
+        risk=current + (math.fsum(reweighted) + (math.fsum(shifted) + corruption)),
+        whole=math.fsum(whole),
+        lightest=float(lightest.min()),
+        squared_move=squared_move,
+        moving_cost=terms.moving_price * squared_move,
         # The two sides are a hair apart: the chord of φ is φ to second order in that hair, with all its digits.
-        reweighting_cost=(1.0 - share) * left.reweighting + share * right.reweighting,
+        reweighting_cost=(1.0 - solution.share) * solution.left.reweighting + solution.share * solution.right.reweighting,
+        moved_share=math.fsum(share),
+        effective_share=1.0 / math.fsum(squares),
+        effective_sample=1.0 / math.fsum(masses),
+        nats=max(math.fsum(nats), 0.0),
+        corruption_excess=corruption,
+        reweighting_excess=reweighting,
+        standard_error=error,
+    )
+
+
+def _standard_error(effects: FloatArray, problem: Problem) -> float:
+    """`√(Σ p² ψ² / (1 - Σ p²))` from squares of blocks about their own means."""
+    size, means, mass, square, linear, squared = effects
+    largest = float(size.max())
+    mean = math.fsum(mass * means)
+    apart, scale = (means - mean) / largest, size / largest
+    whole = math.fsum(scale * scale * square + 2.0 * scale * apart * linear + apart * apart * squared)
+    return error_of(largest * math.sqrt(max(whole, 0.0)), problem.samples.facts.squares)
+
+
+def sensitive_distribution(problem: Problem, solution: Solution) -> SensitiveDistribution:
+    """The most sensitive distribution of samples in this process, in numbers and as atoms."""
+    q = perturbation(problem, solution)
+    return atoms_of(problem, q, summary(problem, q))
+
+
+class LaidOut(NamedTuple):
+    """Atoms, one a sample in their order, and one more for the sample that is split; as in `SensitiveDistribution`."""
+
+    sample: IntArray
+    share: FloatArray
+    change: FloatArray
+    lift: FloatArray
+    cost: FloatArray
+    right: BoolArray
+
+    def take(self, chosen: IntArray) -> LaidOut:
+        """Some of them."""
+        sample, share, change, lift, cost, right = self
+        return LaidOut(sample[chosen], share[chosen], change[chosen], lift[chosen], cost[chosen], right[chosen])
+
+
+def laid_out(samples: Samples, q: Perturbation) -> LaidOut:
+    """The atoms of samples in one process."""
+    parts = samples.gather(lambda block: (q.of(block), block.first))
+    atoms = [part for part, _ in parts]
+    changes, lift, cost = (np.concatenate([getattr(a, name) for a in atoms]) for name in ("changes", "lift", "cost"))
+    right = np.concatenate([a.right for a in atoms])
+    sample: IntArray = np.arange(len(changes), dtype=np.intp)
+    shares = np.ones(len(changes))
+    for part, first in parts:
+        if part.split >= 0:
+            row = first + part.split
+            shares[row] = 1.0 - part.part
+            sample, shares = np.append(sample, row), np.append(shares, part.part)
+            lift, cost = np.append(lift, part.over[0]), np.append(cost, part.over[1])
+            right = np.append(right, True)
+    return LaidOut(sample, shares, changes[sample], lift, cost, right)
+
+
+def atoms_of(problem: Problem, q: Perturbation, found: SensitiveSummary) -> SensitiveDistribution:
+    """The atoms of a perturbation, of all samples together."""
+    atoms, solution = laid_out(problem.samples, q), q.solution
+    return SensitiveDistribution(
+        **{each.name: getattr(found, each.name) for each in fields(SensitiveSummary)},
+        **atoms._asdict(),
+        prices=(solution.left.price / q.terms.theta1, solution.right.price / q.terms.theta1),
+        base=problem.base,
+        losses=problem.samples.joined(lambda block: block.losses),
     )

@@ -15,9 +15,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, total
-from tippingpoint.core.problem import Evaluation, Problem
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.blocks import Block, Samples, T, Task
+from tippingpoint.core.perturbations import Evaluation, Perturbed, Terms
+from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import BestResponses, Response
+from tippingpoint.core.spreads import Pairs, SampleSpread
 from tippingpoint.errors import NumericalError
 
 MAX_EXPONENT = 128
@@ -40,29 +43,53 @@ class Units:
         """The same question in these units."""
         return replace(
             problem,
-            responses=InUnits(problem.responses, self),
+            responses=SamplesInUnits(problem.samples, self),
             risk=shifted(problem.risk, -self.loss),
             theta1=_price(shifted(problem.theta1, self.move - self.cost)),
             theta2=_price(shifted(problem.theta2, -self.cost)),
         )
 
-    def evaluation(self, found: Evaluation) -> Evaluation:
-        """What was found in these units, in the user's."""
-        return Evaluation(
+    def evaluation(self, found: Evaluation, terms: Terms) -> Evaluation:
+        """What was found in these units, in the user's; `terms` are those of the question in these units."""
+        return replace(
+            found,
             price=shifted(found.price, self.cost - self.loss),
-            response=Response(
-                np.ldexp(found.response.lift, self.loss),
-                np.ldexp(found.response.cost, self.move),
-                np.ldexp(found.response.slope, 2 * self.loss - self.move),
-            ),
-            changes=found.changes,
-            influence=np.ldexp(found.influence, self.cost),
             excess=shifted(found.excess, self.loss),
             curvature=shifted(found.curvature, 2 * self.loss - self.cost),
             value=shifted(found.value, self.cost),
             moving=shifted(found.moving, self.cost),
             reweighting=shifted(found.reweighting, self.cost),
+            converted=(self, terms, found),
         )
+
+    def block(self, block: Block) -> Block:
+        """A block in these units."""
+        return block.seen(InUnits(block.responses, self))
+
+    def perturbed(self, found: Perturbed) -> Perturbed:
+        """What becomes of samples in these units, in the user's."""
+        response = Response(
+            np.ldexp(found.response.lift, self.loss),
+            np.ldexp(found.response.cost, self.move),
+            np.ldexp(found.response.slope, 2 * self.loss - self.move),
+        )
+        return Perturbed(response, found.changes, np.ldexp(found.influence, self.cost))
+
+
+class SamplesInUnits(Samples):
+    """Samples, with losses and costs in other units."""
+
+    def __init__(self, samples: Samples, units: Units) -> None:
+        self._samples = samples
+        self._units = units
+
+    @property
+    def ceiling(self) -> float:
+        return shifted(self._samples.ceiling, self._units.loss - self._units.move)
+
+    def gather(self, task: Task[T]) -> list[T]:
+        units = self._units
+        return self._samples.gather(lambda block: task(units.block(block)))
 
 
 class InUnits:
@@ -98,26 +125,32 @@ def units_of(problem: Problem) -> Units:
 
     Where neither does, both have to be paid for, and the dearer decides.
     """
-    sizes = [exponent(problem.risk), exponent(float(np.abs(problem.responses.losses).max()))]
+    samples = problem.samples
+    sizes = [exponent(problem.risk), exponent(_largest_loss(problem))]
     loss = max((size for size in sizes if size is not None), default=0)
-    losses, base = problem.responses.losses, problem.base
     second = exponent(problem.theta2)
     if not problem.moves:
         return Units(loss, 0, second or 0)
-    peak = problem.responses.peak()
-    move = _usual_move(problem, peak)
-    costs, alone = [(exponent(problem.theta1) or 0) + move], [total(base, losses + peak.lift) >= problem.risk]
+    move = _usual_move(problem)
+    highest = SampleSpread(samples, lambda block: (block.losses + block.responses.peak().lift, block.base))
+    costs, alone = [(exponent(problem.theta1) or 0) + move], [highest.mean >= problem.risk]
     if second is not None:
         costs.append(second)
-        alone.append(problem.divergence.largest_mean(losses, base) >= problem.risk)
+        losses = SampleSpread(samples, lambda block: (block.losses, block.base))
+        alone.append(problem.divergence.largest_mean(losses) >= problem.risk)
     cheapest = min((cost for cost, enough in zip(costs, alone, strict=True) if enough), default=max(costs))
     return Units(loss, move, cheapest)
 
 
 def is_ordinary(problem: Problem) -> bool:
     """Whether losses and prices are near enough to one as they are."""
-    numbers = (problem.risk, float(np.abs(problem.responses.losses).max()), problem.theta1, problem.theta2)
+    numbers = (problem.risk, _largest_loss(problem), problem.theta1, problem.theta2)
     return all(abs(exponent(number) or 0) <= MAX_EXPONENT for number in numbers)
+
+
+def _largest_loss(problem: Problem) -> float:
+    facts = problem.samples.facts
+    return max(abs(facts.least), abs(facts.largest))
 
 
 def exponent(number: float) -> int | None:
@@ -138,12 +171,19 @@ def _price(price: float) -> float:
     return math.inf if price > MAX_PRICE_RATIO else price
 
 
-def _usual_move(problem: Problem, peak: Response) -> int:
+def _usual_move(problem: Problem) -> int:
     """The size of a squared distance that it takes."""
-    costs = peak.cost[np.isfinite(peak.cost) & (peak.cost > 0.0)]
-    if len(costs):
-        return exponent(float(np.median(costs))) or 0
+
+    def costs(block: Block) -> Pairs:
+        cost = block.responses.peak().cost
+        usual = cost[np.isfinite(cost) & (cost > 0.0)]
+        return usual, np.ones(len(usual))
+
+    spread = SampleSpread(problem.samples, costs)
+    (count,) = spread.sums(lambda _, masses: (float(len(masses)),))
+    if count:
+        return exponent(spread.narrowed(lambda _: 0.5 * count, spread.low, spread.high).first(0.5 * count)[0]) or 0
     # The risk rises by `slope` a price and the cost by `price·slope`: to raise it by what is wanted costs `wanted²/slope`.
-    slope = float(np.max(problem.responses.respond(0.0).slope, initial=0.0))
+    slope = max(problem.samples.gather(lambda block: float(block.responses.respond(0.0).slope.max(initial=0.0))))
     wanted, steep = exponent(problem.wanted), exponent(slope)
     return 2 * wanted - steep if wanted is not None and steep is not None else 0

@@ -35,14 +35,14 @@ def category_columns(
             if name in listed and (name in encoded or not (series.dtype.is_numeric() or series.dtype == nw.Boolean)):
                 found[name] = list(listed[name])
             elif name in encoded and name not in listed:
-                found[name] = _joined(declared_categories(series)[0], encoded[name], series.unique().to_list())
+                found[name] = joined(declared_categories(series)[0], encoded[name], series.unique().to_list())
     elif np.ndim(data) == 2:
         for j, held in enumerate(as_array(data, "X").T):
             if (name := f"x{j}") in encoded:
-                found[name] = list(listed[name]) if name in listed else _joined(None, encoded[name], np.unique(held))
+                found[name] = list(listed[name]) if name in listed else joined(None, encoded[name], np.unique(held))
     return found
 
 
-def _joined(declared: Sequence[Any] | None, known: Sequence[Any], held: Iterable[Any]) -> list[Any]:
+def joined(declared: Sequence[Any] | None, known: Sequence[Any], held: Iterable[Any]) -> list[Any]:
     """The categories that a type declares or a model knows, in their order, and after them those of the data besides."""
     return list(dict.fromkeys([*plain(declared or ()), *plain(known), *in_order(plain(held))]))

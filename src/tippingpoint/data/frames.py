@@ -6,8 +6,8 @@ The only place that knows pandas, polars and NumPy apart; narwhals does the work
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
@@ -17,6 +17,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.data.columns import Column, UnknownCategoryError, declared_categories, encode, is_missing
+from tippingpoint.data.seals import UNSHARED, Seal, shareable, shared, survey
 from tippingpoint.errors import InputError, listed
 
 CHUNK = 2**20
@@ -24,6 +25,12 @@ CHUNK = 2**20
 
 NUMBERS = (Real, Decimal, np.bool_, type(None))
 """What a column of mixed types may hold; None is missing, and refused as such."""
+
+PLAIN = "biuf"
+"""Kinds of NumPy's types that are numbers, and become floats by being written among them."""
+
+Fill = Callable[[slice], None]
+"""Writes a block of rows of the numbers that are not there yet."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,10 @@ class Features:
         Shape of one sample as it was given; `(d,)` for a table.
     vanishing
         Positions of columns whose values may go missing.
+    gaps
+        Columns in which a value is missing, where that is known already.
+    seal
+        Of `x`, where that is the user's own array.
     """
 
     x: FloatArray
@@ -55,6 +66,8 @@ class Features:
     native: Any
     shape: tuple[int, ...]
     vanishing: frozenset[int] = frozenset()
+    gaps: BoolArray | None = field(default=None, repr=False)
+    seal: Seal = UNSHARED
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -63,15 +76,14 @@ class Features:
     @cached_property
     def missing(self) -> BoolArray:
         """Columns in which a value is missing, or may go so."""
-        found = np.zeros(len(self.columns), dtype=bool)
-        for rows in blocks(len(self.x), CHUNK // max(len(self.columns), 1)):
-            found |= np.isnan(self.x[rows]).any(axis=0)
+        found = survey(self.x).missing if self.gaps is None else self.gaps.copy()
         found[list(self.vanishing)] = True
         return found
 
     def take(self, rows: IntArray) -> Features:
         """These rows only."""
-        return replace(self, x=self.x[rows], index=[self.index[i] for i in rows], native=_native_rows(self.native, rows))
+        index, native = [self.index[i] for i in rows.tolist()], _native_rows(self.native, rows)
+        return replace(self, x=self.x[rows], index=index, native=native, gaps=None, seal=UNSHARED)
 
     def spread(self, most: int) -> Features:
         """At most so many rows, spread evenly over the data (which may be sorted)."""
@@ -139,27 +151,32 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
 
     frame = read_frame(data, "X")
     known = categories or {}
-    features = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
-    if 0 in features.x.shape:
-        raise InputError(f"X has shape {features.x.shape}: there is nothing to evaluate; give at least one row and column.")
-    for chunk in blocks(len(features.x), CHUNK // features.x.shape[1]):
-        bad = np.isinf(features.x[chunk])
-        if bad.any():
-            row, column = (int(k) for k in np.argwhere(bad)[0])
-            row += chunk.start
-            raise InputError(
-                f"X[{features.index[row]!r}, {features.names[column]!r}]={features.x[row, column]}: every value must be"
-                " finite; impute or drop the row."
-            )
-    return features
+    features, fill = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
+    x, is_shared = features.x, not features.x.flags.writeable  # what is ours can be written
+    if 0 in x.shape:
+        raise InputError(f"X has shape {x.shape}: there is nothing to evaluate; give at least one row and column.")
+    seen = survey(x, fill, summed=is_shared)
+    if seen.infinite is not None:
+        row, column = seen.infinite
+        raise InputError(
+            f"X[{features.index[row]!r}, {features.names[column]!r}]={x[row, column]}: every value must be"
+            " finite; impute or drop the row."
+        )
+    columns = tuple(_whole(column, x[:, j]) if seen.missing[j] else column for j, column in enumerate(features.columns))
+    return replace(features, columns=columns, gaps=seen.missing, seal=Seal("X", x, seen.sums) if is_shared else UNSHARED)
 
 
 def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
     """A series, list or array of one dimension, as an array that nobody else holds."""
+    return np.array(_vector(data, name, length))
+
+
+def _vector(data: Any, name: str, length: int | None) -> np.ndarray[Any, Any]:
+    """The same as it is held: whoever keeps it copies it."""
     import narwhals as nw
 
     series = nw.from_native(data, series_only=True, pass_through=True)
-    values = np.array(series.to_numpy() if isinstance(series, nw.Series) else as_array(data, name))
+    values = np.asarray(series.to_numpy() if isinstance(series, nw.Series) else as_array(data, name))
     if values.ndim != 1:
         raise InputError(f"{name} has shape {values.shape}; give one value a row, as a vector.")
     if length is not None and len(values) != length:
@@ -168,38 +185,63 @@ def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[A
 
 
 def read_numbers(data: Any, name: str, length: int | None = None) -> FloatArray:
-    """A vector of finite numbers."""
-    numbers = _numbers(read_vector(data, name, length), name)
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if len(bad):
-        raise InputError(f"{name}[{bad[0]}]={numbers[bad[0]]}: every value must be finite; drop the row or fill it.")
-    return numbers
+    """A vector of finite numbers, as an array that nobody else holds."""
+    values = _vector(data, name, length)
+    numbers = _numbers(values, name)
+    bad = _first_not_finite(numbers)
+    if bad is not None:
+        raise InputError(f"{name}[{bad}]={numbers[bad]}: every value must be finite; drop the row or fill it.")
+    return numbers.copy() if np.may_share_memory(numbers, values) else numbers
 
 
 def read_labels(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
-    """A vector of labels of any type, none of them missing."""
+    """A vector of labels of any type, none of them missing; it may be the user's own, to be read and not kept."""
     import pandas as pd
 
-    labels = read_vector(data, name, length)
-    missing = ~np.isfinite(labels) if labels.dtype.kind == "f" else np.asarray(pd.isna(labels))
-    if missing.any():
-        row = int(np.flatnonzero(missing)[0])
+    labels = _vector(data, name, length)
+    if labels.dtype.kind in "biu":
+        return labels
+    missing = None if labels.dtype.kind == "f" else np.flatnonzero(np.asarray(pd.isna(labels)))
+    row = _first_not_finite(labels) if missing is None else next(iter(missing.tolist()), None)
+    if row is not None:
         raise InputError(f"{name}[{row}]={labels[row]}: every label must be known; drop the row or fill it.")
     return labels
+
+
+def _first_not_finite(numbers: np.ndarray[Any, Any]) -> int | None:
+    """The position of the first number that is none; None where there is no such."""
+    for rows in blocks(len(numbers), CHUNK):
+        finite = np.isfinite(numbers[rows])
+        if not finite.all():
+            return int(rows.start + np.argmin(finite))
+    return None
 
 
 def base_weights(data: Any, length: int, name: str = "sample_weight") -> FloatArray:
     """Sample weights that sum to one; equal where none are given."""
     if data is None:
-        return np.full(length, 1.0 / length)
+        return np.broadcast_to(1.0 / length, length)  # one number: nobody writes into weights
+    weights = read_weights(data, length, name)
+    if not weights.any():
+        raise no_weight(name)
+    scaled = weights / weights.max()
+    return np.asarray(scaled / scaled.sum())
+
+
+def read_weights(data: Any, length: int, name: str = "sample_weight") -> FloatArray:
+    """Sample weights as they are given, none of them negative; ones where none are given."""
+    if data is None:
+        return np.ones(length)
     weights = read_numbers(data, name, length)
     negative = np.flatnonzero(weights < 0.0)
     if len(negative):
         raise InputError(f"{name}[{negative[0]}]={weights[negative[0]]:g} is negative; weights must be ≥ 0.")
-    if not weights.any():
-        raise InputError(f"{name} is zero throughout; give at least one sample a positive weight.")
-    scaled = weights / weights.max()
-    return np.asarray(scaled / scaled.sum())
+    return weights
+
+
+def no_weight(name: str = "sample_weight") -> InputError:
+    """The error for weights of which none counts."""
+    return InputError(f"{name} is zero throughout; give at least one sample a positive weight.")
 
 
 def _labels(index: Any) -> Sequence[Any]:
@@ -220,21 +262,31 @@ def build_frame(columns: Mapping[str, Any], backend: str, index: Sequence[Any] |
     return nw.from_dict(dict(columns), backend=nw.Implementation.from_backend(backend)).to_native()  # type: ignore[arg-type]  # any eager one, by its name
 
 
-def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
+def _from_frame(frame: Any, data: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[Features, Fill]:
+    """A frame as numbers, once these are filled in: all columns of a block of rows, while it is in the cache."""
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise _repeated_column("X", names)
     x = np.empty(frame.shape)
     backend = frame.implementation.value
     index = _labels(data.index) if backend == "pandas" and data.index.is_unique else range(len(x))
-    columns = []
+    columns, later = [], []
     for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True)):
         try:
-            x[:, j], column = _read_column(name, series, categories.get(name))
+            values, column = _read_column(name, series, categories.get(name))
         except UnknownCategoryError as unknown:
             raise unknown_category(index[unknown.row], name, unknown.value, categories[name]) from None
         columns.append(column)
-    return Features(x, tuple(columns), index, backend, data, x.shape[1:])
+        if values.flags.owndata:  # made for us: it goes as soon as it is written
+            x[:, j] = values
+        else:
+            later.append((j, values))
+
+    def fill(rows: slice) -> None:
+        for j, values in later:
+            x[rows, j] = values[rows]
+
+    return Features(x, tuple(columns), index, backend, data, x.shape[1:]), fill
 
 
 def unknown_category(row: Any, name: str, value: Any, categories: Sequence[Any]) -> InputError:
@@ -244,17 +296,15 @@ def unknown_category(row: Any, name: str, value: Any, categories: Sequence[Any])
     )
 
 
-def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tuple[FloatArray, Column]:
-    """A column as numbers: by the categories given, otherwise by its type."""
+def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tuple[np.ndarray[Any, Any], Column]:
+    """A column as numbers of any type: by the categories given, otherwise by its type."""
     import narwhals as nw
 
     kind, like = series.dtype, series.head(0)
     if categories is None and kind.is_numeric():
-        numbers = _as_floats(series)
-        whole = kind.is_integer() or _whole_with_gaps(numbers)
-        return numbers, Column(name, "integer" if whole else "number", like=like)
+        return _as_numbers(series), Column(name, "integer" if kind.is_integer() else "number", like=like)
     if categories is None and kind == nw.Boolean:
-        return _as_floats(series), Column(name, "boolean", like=like)
+        return _as_numbers(series), Column(name, "boolean", like=like)
     if categories is None and not isinstance(kind, (nw.Categorical, nw.Enum, nw.String, nw.Object)):
         raise InputError(
             f"X[{name!r}] is of type {kind}, neither a number nor a category; turn it into one (a date into days) or drop it."
@@ -265,16 +315,18 @@ def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tu
     return codes, replace(column, ordered=ordered, like=like, gap=gap)
 
 
-def _whole_with_gaps(numbers: FloatArray) -> bool:
-    """Whether these are whole numbers of which some are missing: pandas stores them as floats, though nobody meant halves."""
-    gaps = np.isnan(numbers)
-    held = numbers[~gaps]
-    return bool(gaps.any() and len(held) and (held == np.round(held)).all())
+def _whole(column: Column, numbers: FloatArray) -> Column:
+    """A column with gaps: of whole numbers, if all others are. pandas stores these as floats, though nobody meant halves."""
+    if column.holds != "number" or column.like is None:
+        return column
+    held = numbers[~np.isnan(numbers)]
+    return replace(column, holds="integer") if len(held) and bool((held == np.round(held)).all()) else column
 
 
-def _as_floats(series: Any) -> FloatArray:
+def _as_numbers(series: Any) -> np.ndarray[Any, Any]:
     try:
-        return np.asarray(series.to_numpy(), dtype=float)
+        values = series.to_numpy()
+        return np.asarray(values) if values.dtype.kind in PLAIN else np.asarray(values, dtype=float)
     except (TypeError, ValueError):  # what is missing from a nullable column is no number
         return np.array([math.nan if is_missing(value) else float(value) for value in series.to_list()])
 
@@ -292,7 +344,8 @@ def _series(values: Any, like: Any) -> Any:
     return nw.from_native(made.set_axis(like.to_native().index).rename(like.name), series_only=True)
 
 
-def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
+def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[Features, Fill | None]:
+    """An array as numbers: a large one of floats itself, any other copied, by what is returned with it or before."""
     if hasattr(data, "toarray"):
         raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
     if type(data).__module__ == "torch":
@@ -301,16 +354,31 @@ def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> Features:
     if x.ndim < 2:
         raise InputError(f"X has shape {x.shape}; give a table of rows and columns.")
     flat = x.reshape(len(x), math.prod(x.shape[1:]))
-    numbers, columns = _numbers(flat, "X"), [Column(f"x{j}") for j in range(flat.shape[1])]
-    if np.may_share_memory(numbers, x):
-        numbers = numbers.copy()  # as of any other kind of data: what the user does with theirs later is no matter here
-    for j in [j for j, column in enumerate(columns) if column.name in categories]:
+    columns = [Column(f"x{j}") for j in range(flat.shape[1])]
+    encoded = [j for j, column in enumerate(columns) if column.name in categories]
+    numbers, fill = _own_or_shared(flat, written=bool(encoded))
+    for j in encoded:
         name = columns[j].name
         try:
             numbers[:, j], columns[j] = encode(numbers[:, j].tolist(), name, categories[name])
         except UnknownCategoryError as unknown:
             raise unknown_category(unknown.row, name, unknown.value, categories[name]) from None
-    return Features(numbers, tuple(columns), range(len(x)), "pandas", x, x.shape[1:])
+    return Features(numbers, tuple(columns), range(len(x)), "pandas", x, x.shape[1:]), fill
+
+
+def _own_or_shared(values: np.ndarray[Any, Any], *, written: bool) -> tuple[FloatArray, Fill | None]:
+    """A table as floats: the user's own, to be read only, where it is large; else a copy, to be filled unless `written`."""
+    if written or values.dtype.kind not in PLAIN:
+        numbers = _numbers(values, "X")
+        return (numbers.copy() if np.may_share_memory(numbers, values) else numbers), None
+    if values.dtype == np.dtype(float) and shareable(values):
+        return shared(values), None
+    copied = np.empty(values.shape)
+
+    def fill(rows: slice) -> None:
+        copied[rows] = values[rows]
+
+    return copied, fill
 
 
 def _from_tensor(tensor: Any) -> Any:
@@ -351,7 +419,7 @@ def as_array(data: Any, name: str) -> np.ndarray[Any, Any]:
 
 def _numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
     """As float64; text, dates and complex numbers are refused, also where they could be read as numbers."""
-    if values.dtype.kind not in "biuf":
+    if values.dtype.kind not in PLAIN:
         others = [(k, value) for k, value in enumerate(values.flat) if not isinstance(value, NUMBERS)]
         if others:
             k, odd = next(((k, value) for k, value in others if not _reads_as_number(value)), others[0])

@@ -6,12 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tippingpoint.core.arrays import IntArray
+from tippingpoint.core.arrays import blocks
 from tippingpoint.errors import InputError
 
+SmallArray = npt.NDArray[np.signedinteger[Any]]
+"""Positions among the classes, in as few bytes as these need."""
 
-def class_indices(y: np.ndarray[Any, Any], classes: Sequence[Any] | None, scores: int) -> tuple[IntArray, tuple[Any, ...]]:
+ROWS = 2**16
+"""Labels looked at at once."""
+
+SPAN = 2**15
+"""Whole numbers from the least to the largest label up to which there is a table of them all, in 16 bits a row."""
+
+
+def class_indices(
+    y: np.ndarray[Any, Any], classes: Sequence[Any] | None, scores: int, labels: Sequence[Any] | None = None
+) -> tuple[SmallArray, tuple[Any, ...]]:
     """Position of every label among the classes, and the classes.
 
     Parameters
@@ -22,36 +34,79 @@ def class_indices(y: np.ndarray[Any, Any], classes: Sequence[Any] | None, scores
         The model's labels, or None to read them off `y` in sorted order.
     scores
         How many scores the model has; one serves two classes.
+    labels
+        The distinct labels of the whole data, in sorted order, where `y` is a part of them.
     """
-    distinct, inverse = _distinct(y)
-    wanted = max(2, scores)
-    if len(distinct) == 1:
-        raise InputError(f"y holds one class only, {distinct[0]!r}; evaluate on data that has at least two.")
+    distinct, inverse = distinct_labels(y)
+    wanted, every = max(2, scores), distinct if labels is None else list(labels)
+    if len(every) == 1:
+        raise InputError(f"y holds one class only, {every[0]!r}; evaluate on data that has at least two.")
     if classes is None:
-        if len(distinct) != wanted:
+        if len(every) != wanted:
             raise InputError(
-                f"y holds {len(distinct)} distinct labels but the model has {scores} score(s), for {wanted} classes;"
+                f"y holds {len(every)} distinct labels but the model has {scores} score(s), for {wanted} classes;"
                 " name them (classes=...), or judge a regressor by a loss for regressors, as 'squared'."
             )
-        classes = distinct
+        classes = every
     position = {label: k for k, label in enumerate(classes)}
     unseen = [label for label in distinct if label not in position]
     if unseen:
         raise InputError(f"y holds the label {unseen[0]!r}, which the model never saw; its classes are {list(classes)!r}.")
-    return np.array([position[label] for label in distinct], dtype=np.intp)[inverse], tuple(classes)
+    return _placed([position[label] for label in distinct], inverse, len(classes)), tuple(classes)
 
 
-def _distinct(y: np.ndarray[Any, Any]) -> tuple[list[Any], IntArray]:
+def _placed(positions: Sequence[int], inverse: SmallArray, count: int) -> SmallArray:
+    """The position of every row's label, of so many classes."""
+    small = np.min_scalar_type(-max(count, 1))  # signed, so that they can be subtracted
+    if list(positions) == list(range(len(positions))):
+        return inverse.astype(small, copy=False)
+    placed, lookup = np.empty(len(inverse), dtype=small), np.array(positions, dtype=small)
+    for rows in blocks(len(inverse), ROWS):
+        placed[rows] = lookup[inverse[rows]]
+    return placed
+
+
+def distinct_labels(y: np.ndarray[Any, Any]) -> tuple[list[Any], SmallArray]:
     """Distinct labels, sorted where they can be, and the position of each row's label among them."""
-    if y.dtype.kind in "biu" and len(y):
+    import pandas as pd
+
+    if y.dtype.kind in "biuf" and len(y):
         low, high = y.min(), y.max()
-        if low != high and np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y):
-            return [low.item(), high.item()], (y == high).astype(np.intp)  # two numbers need no sorting
+        upper = _upper_of_two(y, low, high) if low < high else None
+        if upper is not None:
+            return [low.item(), high.item()], upper
+        if y.dtype.kind in "iu" and high.item() - low.item() < SPAN:
+            return _counted(y, low, high.item() - low.item() + 1)
+    if y.dtype.kind == "O" and pd.api.types.infer_dtype(y, skipna=False) == "string":
+        codes, found = pd.factorize(y)
+        listed = sorted(found.tolist())
+        place = {label: k for k, label in enumerate(listed)}
+        return listed, _placed([place[label] for label in found.tolist()], codes, len(listed))
     try:
         values, inverse = np.unique(y, return_inverse=True)
         return values.tolist(), inverse
     except TypeError:  # labels of mixed types cannot be sorted
-        import pandas as pd
-
         codes, labels = pd.factorize(y, use_na_sentinel=False)
         return labels.tolist(), codes.astype(np.intp)
+
+
+def _upper_of_two(y: np.ndarray[Any, Any], low: Any, high: Any) -> SmallArray | None:
+    """1 where a label is the higher of two, which need no sorting; None where there are others."""
+    upper = np.empty(len(y), dtype=np.int8)
+    for rows in blocks(len(y), ROWS):
+        held = y[rows]
+        above = held == high
+        if np.count_nonzero(above) + np.count_nonzero(held == low) < len(held):
+            return None
+        upper[rows] = above
+    return upper
+
+
+def _counted(y: np.ndarray[Any, Any], low: Any, span: int) -> tuple[list[int], SmallArray]:
+    """Whole numbers of a short span, counted off and not sorted."""
+    above, seen = np.empty(len(y), dtype=np.int16), np.zeros(span, dtype=bool)
+    for rows in blocks(len(y), ROWS):
+        above[rows] = y[rows].astype(np.int64) - low.astype(np.int64)
+        seen[above[rows]] = True
+    held = np.flatnonzero(seen)
+    return [int(low) + k for k in held.tolist()], _placed((np.cumsum(seen) - 1).tolist(), above, len(held))

@@ -22,7 +22,7 @@ class Witness:
     data, categories
         What the user holds, and how it is read.
     before
-        What was read; nobody else holds it.
+        What was read: a copy, to compare with, or the user's own array under a seal.
     """
 
     data: Any
@@ -32,6 +32,9 @@ class Witness:
     def check(self) -> None:
         """Refuse data that have changed since, read once more; a model that holds them, or another thread, may do that."""
         before = self.before
+        if before.seal.array is not None:
+            before.seal.check("while the model was asked", BLAME)
+            return
         try:
             now = read_features(self.data, self.categories)
         except InputError as error:
@@ -50,4 +53,6 @@ class Witness:
                 )
 
 
-REMEDY = "the model, or another thread, holds X and writes into it: pass X.copy()"
+BLAME = "the model, or another thread, holds X and writes into it"
+
+REMEDY = f"{BLAME}: pass X.copy()"

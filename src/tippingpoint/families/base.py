@@ -12,12 +12,52 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import UnsupportedError
 from tippingpoint.families.capabilities import Capability
 from tippingpoint.families.options import Options
 from tippingpoint.space.domain import Domain
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What a family finds out of a sample of all rows, once, and tells every partition.
+
+    Attributes
+    ----------
+    calls
+        Of the model, that this took.
+    """
+
+    calls: int
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the judgement of a partition knows of the rest of the data: the same for all partitions, but for `numbers`.
+
+    Whatever a sample's search takes from other samples it takes from here, and what is drawn at random for it is drawn by its
+    number: so its best responses do not depend on which rows are in its partition.
+
+    Attributes
+    ----------
+    features, y
+        A sample of all rows, drawn with the seed by row number, and its labels or targets.
+    numbers
+        Of the partition's own rows, among all.
+    total
+        How many rows there are in all.
+    learnt
+        What the family found out of the sample before; None where each partition finds that out for itself.
+    """
+
+    features: Features
+    y: Any
+    numbers: IntArray
+    total: int
+    learnt: Learnt | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +74,10 @@ class Subject:
         What to judge by: a name, a `Loss`, a function, or None for the usual one.
     domain
         Where samples may go, for families that serve some spaces only.
+    labels
+        The distinct values of y in the whole data, where these rows are a part of them; None where they are all.
+    shared
+        What is known of the other rows, where these are a partition of the data; None where they are all.
     """
 
     model: Any
@@ -41,6 +85,8 @@ class Subject:
     y: Any
     loss: Any
     domain: Domain
+    labels: tuple[Any, ...] | None = None
+    shared: Shared | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +129,18 @@ class Judgement(ABC):
     def shared(self, parts: int) -> Judgement:
         """The same with a part of what may be spent on a search, for each of so many questions."""
         return self
+
+    def learnt(self, sample: Features, y: Any, calls: int | None) -> Learnt | None:
+        """What partitions are told of a sample of all rows; None where each of them finds that out for itself.
+
+        Parameters
+        ----------
+        sample, y
+            The rows, and their labels or targets.
+        calls
+            Of the model, that may be spent on it; None for as many as it takes.
+        """
+        return None
 
     def along(self, domain: Domain) -> Oracle:
         """The same for a space in which one feature, or few, may move; exact more often."""

@@ -34,7 +34,7 @@ def build(name: str, loading: Loading) -> Stored:
     """What the factory returns, with the weights in `state` where there are any."""
     module, _, attribute = name.partition(":")
     try:
-        with _current_directory():
+        with modules_here():
             factory = reduce(getattr, attribute.split("."), importlib.import_module(module))
     except ModuleNotFoundError as error:
         raise InputError(f"{name}: there is no module {error.name!r}; install it, or run where it is.") from error
@@ -103,7 +103,7 @@ def _reason(error: BaseException) -> str:
 
 
 @contextmanager
-def _current_directory() -> Iterator[None]:
+def modules_here() -> Iterator[None]:
     """Modules beside the user are found, as `python -m` finds them."""
     here = os.getcwd()  # noqa: PTH109  # sys.path holds text
     sys.path.insert(0, here)

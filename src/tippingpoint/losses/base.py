@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.responses import Response
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.push import Push, Reach
 
@@ -61,6 +62,13 @@ class Loss(ABC):
     @abstractmethod
     def curvature(self, v: FloatArray) -> FloatArray:
         """`f''(v)` between kinks."""
+
+    def respond_freely(self, price: float, v: FloatArray, losses: FloatArray, compliance: float) -> Response | None:
+        """The best responses at a finite price where pushing costs `t²/compliance` and nothing bounds it.
+
+        None where they are to be found among the candidates. `losses` are `f(v)`.
+        """
+        return None
 
     @abstractmethod
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:

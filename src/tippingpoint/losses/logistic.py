@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.responses import Response
 from tippingpoint.losses.base import Loss, Task
 from tippingpoint.push import Push, Reach
 
@@ -19,6 +20,19 @@ FIXED_POINT_STEPS = 80
 
 ROOT_TOLERANCE = 1e-14
 """Relative error of a fixed point; the value, which is stationary there, is off by the square of it."""
+
+
+ONE_ROOT_BELOW = 3.9
+"""`κ` up to which there is one response: from 4 on there may be two, and close to that Newton's steps are slow."""
+
+SINGLE_STEPS = 3
+"""Newton's steps in single precision, which take less than half as long; enough for `κ` up to one."""
+
+STEEPEST_BEND = 0.0482
+"""Half of the largest `|σ''|`: after a step `s` the root is off by no more than this times `κ s²`, over the least slope."""
+
+ROOT_ERROR = 1e-14
+"""Error of a root; what it is worth is off by the square of it."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +54,40 @@ class Logistic(Loss):
         return self.label if classes <= 2 else "cross_entropy"
 
     def value(self, v: FloatArray) -> FloatArray:
-        return np.logaddexp(0.0, v)
+        size = np.abs(v)
+        np.negative(size, out=size)
+        np.exp(size, out=size)
+        np.log1p(size, out=size)
+        size += np.maximum(v, 0.0)
+        return size
 
     def lift(self, v: FloatArray, push: FloatArray) -> FloatArray:
         near = np.log1p(expit(v) * np.expm1(np.minimum(push, 1.0)))
-        return np.where(push <= 1.0, near, np.logaddexp(0.0, v + push) - np.logaddexp(0.0, v))
+        return np.where(push <= 1.0, near, self.value(v + push) - self.value(v))
 
     def slope(self, v: FloatArray) -> FloatArray:
-        return np.asarray(expit(v))
+        with np.errstate(over="ignore"):
+            return _sigmoid(v, np.zeros(1))
 
     def curvature(self, v: FloatArray) -> FloatArray:
         return np.asarray(expit(v) * expit(-v))
+
+    def respond_freely(self, price: float, v: FloatArray, losses: FloatArray, compliance: float) -> Response | None:
+        scale = 0.5 * price * compliance
+        if not 0.0 < scale <= ONE_ROOT_BELOW:
+            return None
+        with np.errstate(over="ignore"):
+            push, sigma, room = _only_fixed_point(scale, v)
+        # 1 - e^-f is the slope of the loss where the sample is, so this is log((1 + e^(v+t))/(1 + e^v)) with all its digits.
+        lift = np.expm1(-losses)
+        lift *= np.expm1(push)
+        np.log1p(np.negative(lift, out=lift), out=lift)
+        push *= push
+        push /= compliance
+        sigma *= sigma
+        sigma *= 0.5 * compliance
+        sigma /= room
+        return Response(lift, push, sigma)
 
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
         reaches = list(push.corners(lambda shift: 0.5 * price * expit(v + shift)))
@@ -63,6 +100,52 @@ class Logistic(Loss):
         if np.isfinite(push.limit).any():
             reaches.append(push.to_limit())
         return reaches
+
+
+def _only_fixed_point(scale: float, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    r"""The root of :math:`t = \kappa \sigma(v + t)` for :math:`\kappa < 4`, where there is one, with the sigmoid
+    and the slope of the difference :math:`1 - \kappa \sigma'` beside it.
+
+    Newton's steps from the end of `[0, κ]` that lies on the root's side of the inflection, so that they are monotone: most of
+    them in single precision, the last in double. What is returned beside the root is that of the step before.
+    """
+    half = v.astype(np.float32)
+    kappa = np.float32(scale)
+    t = (half > np.float32(-0.5 * scale)).astype(np.float32)
+    t *= kappa
+    for _ in range(SINGLE_STEPS if scale <= 1.0 else 2 * SINGLE_STEPS):
+        sigma = _sigmoid(half, t)
+        product = kappa * sigma
+        sigma -= np.float32(1.0)
+        sigma *= product
+        sigma += np.float32(1.0)  # 1 - κσ(1 - σ)
+        product -= t
+        product /= sigma
+        t += product
+    root = t.astype(np.float64)
+    for _ in range(FIXED_POINT_STEPS):
+        sigma = _sigmoid(v, root)
+        apart = scale * sigma
+        room = sigma - 1.0
+        room *= apart
+        room += 1.0
+        apart -= root
+        apart /= room
+        root += apart
+        step = max(float(apart.max(initial=0.0)), -float(apart.min(initial=0.0)))
+        if STEEPEST_BEND * scale * step * step <= ROOT_ERROR * float(room.min(initial=1.0)):
+            break
+    return root, sigma, room
+
+
+def _sigmoid(v: np.ndarray[Any, Any], push: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """`σ(v + t)`."""
+    found: np.ndarray[Any, Any] = v + push
+    np.negative(found, out=found)
+    np.exp(found, out=found)
+    found += 1
+    np.reciprocal(found, out=found)
+    return found
 
 
 def _sigmoid_fixed_points(scale: FloatArray, margin: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.responses import Response
 from tippingpoint.errors import InputError
 from tippingpoint.losses.base import Loss, Task, check_positive
 from tippingpoint.push import Push, Reach
@@ -117,6 +118,13 @@ class PiecewiseLinear(Loss):
 
     def slope(self, v: FloatArray) -> FloatArray:
         first, *others = np.argsort(self.slopes)
+        if len(others) == 1:
+            low, high = first, others[0]
+            apart = (self.slopes[high] - self.slopes[low]) * v
+            apart += self.offsets[high] - self.offsets[low]
+            rises = (apart >= 0.0) * (self.slopes[high] - self.slopes[low])
+            rises += self.slopes[low]
+            return np.asarray(rises, dtype=float)
         value, slope = self.slopes[first] * v + self.offsets[first], np.full_like(v, self.slopes[first])
         for k in others:
             piece = self.slopes[k] * v + self.offsets[k]
@@ -126,6 +134,31 @@ class PiecewiseLinear(Loss):
 
     def curvature(self, v: FloatArray) -> FloatArray:
         return np.zeros_like(v)
+
+    def respond_freely(self, price: float, v: FloatArray, losses: FloatArray, compliance: float) -> Response | None:
+        rising = sorted({a for a in self.slopes.tolist() if a > 0.0})
+        if len(rising) != 1:
+            return None
+        a = rising[0]
+        push = 0.5 * price * a * compliance
+        cost = 0.5 * price * a * push
+        lift: FloatArray | None = None
+        for slope, offset in zip(self.slopes.tolist(), self.offsets.tolist(), strict=True):
+            if slope == 0.0:  # what is flat does not rise
+                piece = offset - losses
+            else:
+                piece = v * slope if slope != 1.0 else v + offset
+                if slope != 1.0:
+                    piece += offset
+                piece -= losses
+                piece += slope * push
+            lift = piece if lift is None else np.maximum(lift, piece, out=lift)
+        if lift is None:
+            return None
+        # As a number: of a number and a yes or no NumPy makes a product only while no other thread runs.
+        pays = (price * lift > cost).astype(float)
+        lift *= pays
+        return Response(lift, cost * pays, (0.5 * a * a * compliance) * pays)
 
     def candidates(self, price: float, v: FloatArray, push: Push) -> Sequence[Reach]:
         return [push.at(0.5 * price * a) for a in sorted(set(self.slopes.tolist())) if a > 0.0]

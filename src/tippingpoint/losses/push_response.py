@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, Rows
+from tippingpoint.core.arrays import FloatArray, Rows, Signs
 from tippingpoint.losses import Loss
 from tippingpoint.push import Push, Reach
 
@@ -23,7 +23,7 @@ class Side:
 
     loss: Loss
     v: FloatArray
-    direction: FloatArray
+    direction: Signs
 
     def of(self, rows: Rows) -> Side:
         return Side(self.loss, self.v[rows], self.direction[rows])
@@ -50,11 +50,11 @@ class PushResponse:
     multiplier: FloatArray
     compliance: FloatArray
     bend: FloatArray
-    direction: FloatArray
+    direction: Signs
 
     @classmethod
-    def staying(cls, direction: FloatArray) -> PushResponse:
-        nothing = np.zeros_like(direction)
+    def staying(cls, direction: Signs) -> PushResponse:
+        nothing = np.zeros(len(direction))
         return cls(nothing, nothing, nothing, nothing, nothing, nothing, nothing, direction)
 
     @property

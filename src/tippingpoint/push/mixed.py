@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, Signs, combine
 from tippingpoint.core.envelope import envelope, undominated
 from tippingpoint.push.curve import BoxPush, Reach, Stretches
 
@@ -124,7 +124,7 @@ class MixedPush(BoxPush):
         room: FloatArray,
         offers: Sequence[Offer],
         options: IntArray,
-        direction: FloatArray,
+        direction: Signs,
     ) -> None:
         super().__init__(coefficients, prices, room)
         self._offers = offers

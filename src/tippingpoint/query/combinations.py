@@ -130,7 +130,8 @@ def _around(
     )
     bound = _radius(atoms)[rows]
     known = bound[np.isfinite(bound)]
-    reward = np.where(np.isfinite(bound), bound, 2.0 * known.max(initial=1.0)) - spent
+    far = 2.0 * known.max(initial=1.0) if task.others is None else _farthest(options)
+    reward = np.where(np.isfinite(bound), bound, far) - spent
     picked = np.concatenate(
         [
             _picked(candidates, part, value, reward, max(MIN_TRIALS, SHARED_TRIALS // len(features)))
@@ -154,6 +155,11 @@ def _around(
                     places[some] = part
             trials_now.append((rows[here], places))
         yield from query_each(trials_now)
+
+
+def _farthest(options: Sequence[FeaturePlaces]) -> FloatArray:
+    """What every sample would pay to move all its features as far as is tried, and as much again."""
+    return np.asarray(2.0 * sum(np.where(np.isfinite(each.cost), each.cost, 0.0).max(axis=1) for each in options))
 
 
 def _moved(base: FloatArray, options: FeaturePlaces, here: IntArray, which: IntArray) -> FloatArray:

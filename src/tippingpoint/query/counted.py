@@ -13,6 +13,7 @@ from tippingpoint.core.atoms import Atoms, Outline
 from tippingpoint.losses import Loss
 from tippingpoint.progress import Tick
 from tippingpoint.query.oracle import Earlier
+from tippingpoint.query.others import Others
 from tippingpoint.space.domain import Domain
 
 Scores = Callable[[IntArray, FloatArray], FloatArray]
@@ -36,6 +37,8 @@ class Task:
         `v` where the samples are.
     graded
         Whether a score says how far an error is, or only whether there is one.
+    others
+        Who samples learn from, where they are a part of the data; None where they are all, and learn from each other.
     """
 
     x: FloatArray
@@ -43,6 +46,12 @@ class Task:
     loss: Loss
     now: FloatArray
     graded: bool
+    others: Others | None = None
+
+    @property
+    def known(self) -> FloatArray:
+        """Rows that show where the data are."""
+        return self.x if self.others is None else self.others.x
 
     @property
     def rows(self) -> IntArray:
@@ -66,6 +75,11 @@ class CountedModel:
         Rows that the model may be called with; None for as many as the searches want.
     tick
         Shows how many of them are spent.
+    purse
+        What every sample may still be asked about in the search that is running; None where only all of them together have
+        a budget, or none.
+    asked
+        How often every sample was asked about elsewhere than where it is.
     spent, answered
         Rows that the model was called with, those where the samples are among them; and those elsewhere that it scored.
     cut
@@ -85,6 +99,8 @@ class CountedModel:
     task: Task
     budget: int | None
     tick: Tick
+    purse: IntArray | None = None
+    asked: IntArray = field(init=False)
     spent: int = 0
     answered: int = 0
     cut: bool = False
@@ -98,6 +114,7 @@ class CountedModel:
         self.losses = self.task.loss.value(self.task.now)
         self.atoms = Atoms(x)
         self.nearest = np.full(len(x), math.inf)
+        self.asked = np.zeros(len(x), dtype=np.intp)
         self.spent = len(x)
         self.earlier = [(self.spent, self.atoms.outline())]
 
@@ -116,9 +133,12 @@ class CountedModel:
         moved = legal[cost[legal] > 0.0]
         if len(moved) > self.left:
             moved, self.cut = moved[: int(self.left)], True
+        if self.purse is not None:
+            moved = self._afforded(moved, rows, self.purse)
         if not len(moved):
             return found
         self.spent += len(moved)
+        np.add.at(self.asked, rows[moved], 1)
         found[moved] = self.scores(rows[moved], places[moved])
         self.answered += len(moved)
         lift = task.loss.value(found[moved]) - self.losses[rows[moved]]
@@ -132,6 +152,17 @@ class CountedModel:
             self.earlier.append((self.spent, self.atoms.outline()))
         self.tick(self.spent)
         return found
+
+    def _afforded(self, moved: IntArray, rows: IntArray, purse: IntArray) -> IntArray:
+        """Of these places, in order, as many of every sample as its purse pays for."""
+        of = rows[moved]
+        order = np.argsort(of, kind="stable")
+        turn = np.empty(len(of), dtype=np.intp)
+        turn[order] = np.arange(len(of)) - np.searchsorted(of[order], of[order])
+        paid = turn < purse[of]
+        self.cut = self.cut or not paid.all()
+        np.subtract.at(purse, of[paid], 1)
+        return moved[paid]
 
     @property
     def halfway(self) -> Earlier | None:

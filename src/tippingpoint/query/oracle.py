@@ -10,6 +10,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.atoms import Atoms, AtomsOracle, Outline
+from tippingpoint.core.crossing import ROUND_OFF
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.oracle import Certificate
 from tippingpoint.core.problem import Problem
@@ -91,7 +92,8 @@ class QueryOracle(AtomsOracle):
         if found.status is not Status.ATTAINED:
             return f"{last} first reached the threshold"
         value, was = (sensitive_distribution(*each).total_cost for each in ((problem, solution), (before, found)))
-        return f"{last} lowered the stability by {100.0 * max(1.0 - value / was, 0.0):.2g} %"
+        lowered = 1.0 - value / was
+        return f"{last} lowered the stability by {100.0 * lowered if lowered > ROUND_OFF else 0.0:.2g} %"
 
 
 class NoisyOracle(QueryOracle):

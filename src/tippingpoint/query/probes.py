@@ -68,20 +68,23 @@ class Probes:
         here = line.positions(start)
         longest = distance / math.sqrt(line.price)
 
-        def beyond(step: FloatArray) -> Query:
-            places = start.copy()
-            line.put(places, line.snapped(home, here + step))
-            return rows, places
+        def beyond(step: FloatArray, some: IntArray) -> Query:
+            places = start[some]
+            line.put(places, line.snapped(home[some], (here + step)[some]))
+            return rows[some], places
 
-        up = (yield beyond(longest)) >= 0.0
-        down = (yield beyond(-longest)) >= 0.0
+        everyone = np.arange(len(rows))
+        up = (yield beyond(longest, everyone)) >= 0.0
+        down = (yield beyond(-longest, everyone)) >= 0.0
         sign = np.where(up, 1.0, np.where(down, -1.0, 0.0))
         low, high = np.full(len(rows), -FLIP_HALVINGS * math.log(2.0)), np.zeros(len(rows))
+        some = everyone if self.task.others is None else np.flatnonzero(sign)
         for _ in range(FLIP_HALVINGS):
             if not sign.any():
                 break
             middle = 0.5 * (low + high)
-            flipped = (yield beyond(sign * np.exp(middle) * longest)) >= 0.0
+            flipped = np.zeros(len(rows), dtype=bool)
+            flipped[some] = (yield beyond(sign * np.exp(middle) * longest, some)) >= 0.0
             low, high = np.where(flipped, low, middle), np.where(flipped, middle, high)
         reach = np.exp(0.5 * (low + high)) * longest
         at = np.column_stack((here, here + sign * reach))

@@ -18,7 +18,7 @@ import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -33,10 +33,11 @@ from tippingpoint.query.counted import CountedModel, Task
 from tippingpoint.query.enumeration import count_of, enumerate_all, listings
 from tippingpoint.query.noise import Noise
 from tippingpoint.query.oracle import Floor, NoisyOracle, QueryOracle
+from tippingpoint.query.others import Others
 from tippingpoint.query.reading import ScoreReading
 from tippingpoint.query.scans import places_known, scan
 from tippingpoint.query.search import Searcher
-from tippingpoint.query.turns import RunningSearch, run_in_turns
+from tippingpoint.query.turns import RunningSearch, endless_rounds, purse_rounds, run_by_purse, run_in_turns, run_one_by_one
 from tippingpoint.space.domain import Domain
 
 MAX_ENUMERATED = 2000
@@ -71,6 +72,8 @@ class QueriedModel:
         How many replies are averaged, and how far they are apart.
     seed, progress
         Of what is drawn, and whether to show a bar.
+    others
+        Who the samples learn from, where they are a part of the data; None where they are all.
     """
 
     reading: ScoreReading
@@ -79,6 +82,7 @@ class QueriedModel:
     noise: Noise = field(default_factory=Noise)
     seed: int = 0
     progress: bool | None = None
+    others: Others | None = None
 
     @cached_property
     def now(self) -> FloatArray:
@@ -147,7 +151,7 @@ class QueriedModel:
         return QueryOracle(*found, exact=False, notes=notes, interrupted=True)
 
     def _task(self, domain: Domain) -> Task:
-        return Task(self.x, domain, self.reading.loss, self.now, self.reading.graded)
+        return Task(self.x, domain, self.reading.loss, self.now, self.reading.graded, self.others)
 
     def _effort(self, model: CountedModel) -> str:
         """In words: how much was searched."""
@@ -155,23 +159,36 @@ class QueriedModel:
 
     def _search(self, model: CountedModel, breaks: Mapping[int, Beside], *, endless: bool) -> bool:
         """Single features and combinations of them; whether every place that can matter was tried."""
-        task, spread = model.task, _spread(self.x)
+        task, spread = model.task, _spread(model.task.known)
+        rounds = partial(purse_rounds, model) if self.others is not None else endless_rounds
         lines, choices = axes(task.domain, spread, breaks)
         features: list[Line | Choice] = [*lines, *choices]
-        scans = [RunningSearch(scan(task, feature, lambda: model.nearest, endless=endless)) for feature in features]
+        scans = [
+            RunningSearch(scan(task, feature, lambda: model.nearest, endless=endless, rounds=rounds)) for feature in features
+        ]
         together = list[RunningSearch]()
         for names in _sets(task.domain, [feature.name for feature in features]):
             inner = replace(task, domain=task.domain.only(names))
             atoms = Atoms(self.x)
             seed = (self.seed, zlib.crc32("\n".join(names).encode()))
             searcher = Searcher(inner, *axes(inner.domain, spread, breaks), atoms, self.reading.labels, seed)
-            together.append(RunningSearch(searcher.run(endless=endless), atoms))
-        run_in_turns(model, [(SCAN_WEIGHT, scans), (COMBINATION_WEIGHT, together)])
+            together.append(RunningSearch(searcher.run(endless=endless, rounds=rounds), atoms))
+        sides = [(SCAN_WEIGHT, scans), (COMBINATION_WEIGHT, together)]
+        if self.others is None:
+            run_in_turns(model, sides)
+        elif model.budget is None:
+            run_one_by_one(model, [*together, *scans])  # errors that combinations find spare the scans many places
+        else:
+            allowance = model.budget // len(self.x) - 1
+            model.budget = None  # the purses of the samples are what bounds them now
+            run_by_purse(model, allowance, sides)
         return not together and not model.cut and all(places_known(task, feature) is not None for feature in features)
 
     def _reserve(self, given: int) -> int:
         """Of the places that may be queried, those that are kept to be queried again."""
         free = given - len(self.x)
+        if self.others is not None:  # a part of what every sample may be asked about, whatever the others may
+            return free // len(self.x) // (FRESH_PART if self.noise.repeats > 1 else CONFIRMATION_PART) * len(self.x)
         return free // FRESH_PART if self.noise.repeats > 1 else min(free // CONFIRMATION_PART, MAX_CONFIRMED)
 
 

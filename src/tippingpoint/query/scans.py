@@ -7,7 +7,6 @@ known already. So what it finds is never worse than what a scan of one feature f
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Generator
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.query.axes import Beside, Choice, Line
 from tippingpoint.query.counted import Task
-from tippingpoint.query.turns import Query, Search, query_each, rows_of_turn
+from tippingpoint.query.turns import Query, Rounds, Search, columns_of_turn, endless_rounds, query_each, rows_of_turn
 
 HALVINGS = 8
 """Bisections between a sample and an error of its own."""
@@ -46,10 +45,12 @@ def places_known(task: Task, feature: Line | Choice) -> int | None:
     return places if places <= (MAX_PLACES_CROSSING if task.loss.needs_crossing else MAX_PLACES_SMOOTH) else None
 
 
-def scan(task: Task, feature: Line | Choice, radius: Radius, *, endless: bool) -> Search:
-    """All there is along one feature; endless: along a line whose places cannot be counted ever finer."""
+def scan(task: Task, feature: Line | Choice, radius: Radius, *, endless: bool, rounds: Rounds = endless_rounds) -> Search:
+    """All there is along one feature; endless: along a line whose places cannot be counted ever finer, by rounds."""
+    if not len(task.rows):  # nobody to move: every sample is wrong already
+        return
     known = places_known(task, feature)
-    for fineness in itertools.count() if endless and known is None else (0,):
+    for fineness in rounds() if endless and known is None else (0,):
         width = known or 2 ** (fineness + 1) * (RUNGS + LEVELS)
         for part in blocks(len(task.rows), max(MAX_NUMBERS // width, 1)):
             rows = task.rows[part]
@@ -66,7 +67,7 @@ def scan(task: Task, feature: Line | Choice, radius: Radius, *, endless: bool) -
 
 def _between(task: Task, line: Line, rows: IntArray, fineness: int, radius: Radius) -> Search:
     """Places on a ladder, then halvings between the nearest error and the last place before it that is right."""
-    at = _ladder(line, task.x, rows, fineness)
+    at = _ladder(line, task, rows, fineness)
     # The first place beyond the radius matters too: there may be an error between it and the place before.
     replies = yield from _outwards(task, line, rows, at, _cost_before(line, task.x[rows], at), radius)
     if task.loss.needs_crossing:
@@ -85,9 +86,10 @@ def _beside(line: Line, beside: Beside, x: FloatArray) -> FloatArray:
     return np.asarray(at[:, ~np.isnan(at).all(axis=0)])
 
 
-def _ladder(line: Line, x: FloatArray, rows: IntArray, fineness: int) -> FloatArray:
+def _ladder(line: Line, task: Task, rows: IntArray, fineness: int) -> FloatArray:
     """`(n, S)` positions on both sides of these rows and at levels of the data, the nearest first; NaN for no place."""
-    home, held = line.positions(x[rows]), line.positions(x)
+    x = task.x
+    home, held = line.positions(x[rows]), line.positions(task.known)
     reach = line.spread * np.geomspace(NEAREST_RUNG, FARTHEST_RUNG, RUNGS * fineness)
     known = held[~np.isnan(held)]
     levels = np.quantile(known, np.linspace(0.0, 1.0, LEVELS * fineness)) if len(known) else np.zeros(0)
@@ -119,9 +121,11 @@ def _outwards(
 ) -> Generator[Query, FloatArray, FloatArray]:
     """Answers at `(n, S)` positions, tried from the first to the last; NaN where the gate is not within the radius."""
     replies, gate, start, tried = np.full(at.shape, np.nan), np.where(np.isnan(gate), np.inf, gate), 0, 0
+    alone = task.others is not None  # then how many places are tried at once must not depend on the other rows
     while start < at.shape[1] and (gate[:, start:].min(axis=1) < radius()[rows]).any():
         trials, bound, count = list[tuple[int, IntArray]](), radius()[rows], 0
-        while start < at.shape[1] and count < rows_of_turn(len(rows), tried):
+        most = columns_of_turn(start) if alone else rows_of_turn(len(rows), tried)
+        while start < at.shape[1] and (len(trials) if alone else count) < most:
             here = np.flatnonzero(gate[:, start] < bound)
             trials.append((start, here))
             count, start = count + len(here), start + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from tippingpoint.core.atoms import Atoms
 from tippingpoint.query.axes import Choice, Line
 from tippingpoint.query.combinations import combine, drawn, even
 from tippingpoint.query.counted import Task
+from tippingpoint.query.draws import row_choices
+from tippingpoint.query.others import Others
 from tippingpoint.query.probes import Probes
 from tippingpoint.query.surrogate import Surrogate, Table
-from tippingpoint.query.turns import Search
+from tippingpoint.query.turns import Rounds, Search, endless_rounds
 
 RUNGS = 36
 """Pushes that are tried along the curve of a surrogate, for losses that rise smoothly."""
@@ -60,6 +62,9 @@ PRICES = (1.0, 0.25, 4.0)
 OVERSHOOT = 1e-4
 """Relative overshoot of the first try to cross."""
 
+Donors = tuple[FloatArray, IntArray | None, FloatArray]
+"""Places, classes and scores of the samples that others learn from."""
+
 
 class Searcher:
     """The search, stage by stage.
@@ -92,32 +97,34 @@ class Searcher:
         self._probes = Probes(task, lines, choices)
         self._atoms = atoms
         self._labels = labels
+        self._seed = seed
         self._generator = np.random.default_rng(seed)
+        self._donors = (task.x, labels, task.now) if task.others is None else _donors(task.others)
 
-    def run(self, *, endless: bool) -> Search:
-        """Everything; endless: begin again and again."""
+    def run(self, *, endless: bool, rounds: Rounds = endless_rounds) -> Search:
+        """Everything; endless: begin again and again, by rounds."""
         task, crossing = self._task, self._task.loss.needs_crossing
         rows = task.rows
         if not len(rows) or not (self._lines or self._choices):
             return
         if not task.graded:
-            yield from self._by_flips(rows, endless=endless)
+            yield from self._by_flips(rows, rounds() if endless else range(ROUNDS))
             return
         first = yield from self._probes.by_scores(rows, task.x[rows], FIRST_PROBES)
         yield from self._follow(rows, first)
         yield from self._borrow(rows)
         if crossing:
             yield from self._shrink(rows)
-        yield from self._look_again(rows, self._typical_price(first))
-        for k in itertools.count() if endless else range(CROSSING_ROUNDS if crossing else ROUNDS):
+        yield from self._look_again(rows, self._typical_price(rows, first))
+        for k in rounds() if endless else range(CROSSING_ROUNDS if crossing else ROUNDS):
             if crossing:
                 parts = drawn(self._generator) if k else even()
                 yield from combine(task, (*self._lines, *self._choices), self._atoms, rows, parts)
-            yield from self._restart(rows)
+            yield from self._restart(rows, k)
             if not crossing or k > 0:
-                yield from self._look_again(rows, PRICES[k % len(PRICES)] * self._typical_price(first))
+                yield from self._look_again(rows, PRICES[k % len(PRICES)] * self._typical_price(rows, first))
 
-    def _look_again(self, rows: IntArray, price: float) -> Search:
+    def _look_again(self, rows: IntArray, price: float | FloatArray) -> Search:
         """Another surrogate around what was found: the nearest errors, or what is best at a price."""
         crossing = self._task.loss.needs_crossing
         found = self._atoms.cheapest()[0] if crossing else self._atoms.at(price)
@@ -128,19 +135,23 @@ class Searcher:
             if crossing:
                 yield from self._shrink(moved)
 
-    def _restart(self, rows: IntArray) -> Search:
+    def _restart(self, rows: IntArray, k: int) -> Search:
         """Begin again from the places of samples drawn at random; what is found there is taken back as far as it goes."""
-        task = self._task
-        yield rows, self._in_their_place(rows, self._generator.integers(0, len(task.x), len(rows)))
+        task, others = self._task, self._task.others
+        if others is None:
+            donors = self._generator.integers(0, len(task.x), len(rows))
+        else:
+            donors = row_choices((*self._seed, k), others.numbers[rows], len(others.x))
+        yield rows, self._in_their_place(rows, donors)
         if task.loss.needs_crossing:
             yield from self._shrink(rows)
 
-    def _by_flips(self, rows: IntArray, *, endless: bool) -> Search:
+    def _by_flips(self, rows: IntArray, rounds: Iterable[int]) -> Search:
         """The search for a model that tells classes only: errors are borrowed, and the boundary is felt for beside them."""
         yield from self._borrow(rows)
         yield from self._shrink(rows)
-        for _ in itertools.count() if endless else range(ROUNDS):
-            yield from self._restart(rows)
+        for k in rounds:
+            yield from self._restart(rows, k)
             found, cost = (each[rows] for each in self._atoms.cheapest())
             moved = np.flatnonzero(cost > 0.0)
             if len(moved):
@@ -158,7 +169,8 @@ class Searcher:
             yield from self._climb(rows, model.mirrored())
 
     def _climb(self, rows: IntArray, model: Surrogate) -> Search:
-        scale = float(np.std(self._task.now)) or float(np.abs(self._task.now).mean()) or 1.0
+        now = self._donors[2]
+        scale = float(np.std(now)) or float(np.abs(now).mean()) or 1.0
         with np.errstate(divide="ignore"):
             per_push = 1.0 / model.compliance
         able = np.flatnonzero(np.isfinite(per_push))
@@ -230,13 +242,14 @@ class Searcher:
 
     def _borrow(self, rows: IntArray) -> Search:
         """Move towards the nearest samples with another outcome: all features at once, then as few and as little as will do."""
-        if self._labels is None:
+        _, theirs, now = self._donors
+        if self._labels is None or theirs is None:
             return
-        task, labels = self._task, self._labels
-        wrong = task.now >= 0.0
-        pool = self._generator.permutation(len(task.x))[:MAX_DONORS]
+        labels, wrong = self._labels, now >= 0.0
+        drawn_in_order = self._task.others is not None
+        pool = (np.arange(len(now)) if drawn_in_order else self._generator.permutation(len(now)))[:MAX_DONORS]
         for label in np.unique(labels[rows]):
-            mine, there = rows[labels[rows] == label], pool[np.where(labels[pool] == label, wrong[pool], ~wrong[pool])]
+            mine, there = rows[labels[rows] == label], pool[np.where(theirs[pool] == label, wrong[pool], ~wrong[pool])]
             if not len(there):
                 continue
             nearest = self._nearest(mine, there)
@@ -245,14 +258,14 @@ class Searcher:
 
     def _nearest(self, rows: IntArray, donors: IntArray) -> IntArray:
         """Donors of every row, the cheapest to follow first, as far as their features may be followed."""
-        x, domain = self._task.x, self._task.domain
-        columns = [x[:, j] * math.sqrt(domain.price[j]) for j in domain.free]
+        x, domain = self._task.x[rows], self._task.domain
+        there = self._donors[0][donors]
         apart = np.zeros((len(rows), len(donors)))
-        for column in columns:
-            apart += np.square(np.nan_to_num(column[rows, None] - column[donors]))
+        for j in domain.free:
+            unit = math.sqrt(domain.price[j])
+            apart += np.square(np.nan_to_num((x[:, j] * unit)[:, None] - there[:, j] * unit))
         for menu in domain.menus:
-            held = menu.options(x)
-            cost = menu.cost[held[rows][:, None], held[donors]]
+            cost = menu.cost[menu.options(x)[:, None], menu.options(there)]
             apart += np.where(np.isfinite(cost), cost, 0.0)
         most = min(DONORS, len(donors))
         first = np.argpartition(apart, most - 1, axis=1)[:, :most]
@@ -261,13 +274,13 @@ class Searcher:
 
     def _in_their_place(self, rows: IntArray, donors: IntArray) -> FloatArray:
         """The rows with every feature that may move as near to the donor's as it may go."""
-        x = self._task.x
+        x, followed = self._task.x, self._donors[0][donors]
         places = x[rows]
         for line in self._lines:
-            wish = line.positions(x[donors])
+            wish = line.positions(followed)
             line.put(places, line.snapped(x[rows], np.where(np.isnan(wish), line.positions(x[rows]), wish)))
         for choice in self._choices:
-            here, there = choice.menu.options(x[rows]), choice.menu.options(x[donors])
+            here, there = choice.menu.options(x[rows]), choice.menu.options(followed)
             choice.put(places, np.where(np.isfinite(choice.menu.cost[here, there]), there, here))
         return places
 
@@ -299,9 +312,21 @@ class Searcher:
             high, low = np.where(wrong, part, high), np.where(wrong, low, part)
             part = 0.5 * (low + high)
 
-    def _typical_price(self, model: Surrogate) -> float:
-        """The price at which pushes are about a spread of the scores: where a second look is of most use."""
-        scale = float(np.std(self._task.now)) or 1.0
+    def _typical_price(self, rows: IntArray, model: Surrogate) -> float | FloatArray:
+        """The price at which pushes are about a spread of the scores: where a second look is of most use.
+
+        Of a part of the data it is every sample's own, by the spread of others: the usual compliance of all is not known.
+        """
+        scale = float(np.std(self._donors[2])) or 1.0
         compliance = model.compliance
+        if self._task.others is not None:
+            prices = np.ones(len(self._task.x))
+            pushed = compliance > 0.0
+            prices[rows[pushed]] = 2.0 * scale / compliance[pushed]
+            return prices
         able = compliance[compliance > 0.0]
         return 2.0 * scale / float(np.median(able)) if len(able) else 1.0
+
+
+def _donors(others: Others) -> Donors:
+    return others.x, others.labels, others.now

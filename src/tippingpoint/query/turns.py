@@ -7,6 +7,7 @@ queried within some calls is queried within more calls too, and what is found ca
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,20 @@ TURN_ROWS, TURN_ROWS_A_SAMPLE, TURN_PART = 2048, 4, 4
 def rows_of_turn(samples: int, spent: int) -> int:
     """Rows of the next turn of a search of so many samples that has spent so many rows."""
     return max(TURN_ROWS, TURN_ROWS_A_SAMPLE * samples, spent // TURN_PART)
+
+
+def columns_of_turn(tried: int) -> int:
+    """The same a sample, of a search that has tried so many places of every one of them: it depends on nobody's neighbours."""
+    return max(TURN_ROWS_A_SAMPLE, tried // TURN_PART)
+
+
+Rounds = Callable[[], Iterable[int]]
+"""Counts the rounds of a search that could go on for ever."""
+
+
+def endless_rounds() -> Iterable[int]:
+    """As many as there are calls for."""
+    return itertools.count()
 
 
 def query_each(trials: Iterable[Query]) -> Generator[Query, FloatArray, list[FloatArray]]:
@@ -65,6 +80,10 @@ def _joined(batch: Sequence[Query]) -> Query:
     return np.concatenate([rows for rows, _ in batch]), np.concatenate([places for _, places in batch])
 
 
+MAX_IDLE_TURNS = 300
+"""Turns in a row without a place that is new, after which a search goes in circles: as of a partition of one row."""
+
+
 @dataclass
 class RunningSearch:
     """A search, where it is, and what it has spent.
@@ -81,6 +100,7 @@ class RunningSearch:
     atoms: Atoms | None = None
     spent: int = 0
     done: bool = False
+    _idle: int = 0
     _query: Query | None = None
     _scores: list[FloatArray] = field(default_factory=list)
 
@@ -94,6 +114,9 @@ class RunningSearch:
         start, turn = sum(map(len, self._scores)), rows_of_turn(len(model.task.x), self.spent)
         self._scores.append(model.query(rows[start : start + turn], places[start : start + turn], self.atoms))
         self.spent += model.spent - before
+        self._idle = self._idle + 1 if model.spent == before else 0
+        if self._idle == MAX_IDLE_TURNS:
+            self.done = True
         if start + turn >= len(rows):
             scores, self._scores = np.concatenate(self._scores), []
             self._resume(self.search.send, scores)
@@ -118,3 +141,39 @@ def run_in_turns(model: CountedModel, sides: Sequence[tuple[float, Sequence[Runn
             return
         side = waiting[min(open_sides, key=totals.__getitem__)][1]
         min(side, key=lambda each: each.spent).advance(model)
+
+
+def run_one_by_one(model: CountedModel, searches: Sequence[RunningSearch]) -> None:
+    """Let searches run one after the other, each to its end: what one knows of the others does not depend on the rows."""
+    for search in searches:
+        while not search.done:
+            search.advance(model)
+
+
+def run_by_purse(model: CountedModel, allowance: int, sides: Sequence[tuple[float, Sequence[RunningSearch]]]) -> None:
+    """The same where every sample may be asked about so many places.
+
+    A side gets its share of them by weight, and what those before it left; within a side the searches share alike, and a search
+    leaves what it does not need to the next.
+    """
+    weights = sum(weight for weight, searches in sides if searches)
+    granted, before = 0.0, model.asked.copy()
+    for weight, searches in sides:
+        granted += weight / weights * allowance if searches else 0.0
+        for k, search in enumerate(searches):
+            free = round(granted) - (model.asked - before)
+            model.purse = free // (len(searches) - k)
+            run_one_by_one(model, [search])
+    model.purse = None
+
+
+def purse_rounds(model: CountedModel) -> Iterator[int]:
+    """Rounds until every purse is empty; a sample that was not asked about in one of them takes part in none after it."""
+    for k in itertools.count():
+        before = model.asked.copy()
+        yield k
+        if model.purse is None:
+            return
+        model.purse[model.asked == before] = 0
+        if not model.purse.any():
+            return

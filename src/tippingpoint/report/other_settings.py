@@ -11,9 +11,16 @@ import numpy as np
 
 from tippingpoint.core.divergences import DIVERGENCES, Divergence, divergence_named
 from tippingpoint.core.dual import Status, solve
-from tippingpoint.core.inference import LEVEL, influence, normal_margin, standard_error
+from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
+from tippingpoint.core.sensitive import (
+    Perturbation,
+    SensitiveDistribution,
+    SensitiveSummary,
+    atoms_of,
+    perturbation,
+    summary,
+)
 
 POINTS = 21
 """Settings along a curve."""
@@ -46,24 +53,29 @@ class Dial(SweepPart):
 
 @dataclass(frozen=True)
 class Solved:
-    """A setting, what it costs, and the distribution that shows it."""
+    """A setting, what it costs, and the perturbation that shows it."""
 
     problem: Problem
     value: float
     lower: float
-    error: float
     status: Status
-    distribution: SensitiveDistribution
+    perturbation: Perturbation
+    summary: SensitiveSummary
+
+    @property
+    def distribution(self) -> SensitiveDistribution:
+        """The perturbation as atoms."""
+        return atoms_of(self.problem, self.perturbation, self.summary)
 
 
 def solve_with(problem: Problem, **settings: Any) -> Solved:
     """The same question with other settings."""
     again = replace(problem, **settings)
     solution = solve(again)
-    q = sensitive_distribution(again, solution)
-    value = math.inf if solution.status is Status.UNREACHABLE else q.total_cost
-    error = standard_error(influence(solution, again.base), again.base)
-    return Solved(again, value, min(solution.lower, value), error, solution.status, q)
+    q = perturbation(again, solution)
+    found = summary(again, q)
+    value = math.inf if solution.status is Status.UNREACHABLE else found.total_cost
+    return Solved(again, value, min(solution.lower, value), solution.status, q, found)
 
 
 def thresholds(problem: Problem) -> tuple[float, float]:
@@ -155,13 +167,13 @@ def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
 def _swept(over: str, solved: dict[float, Solved]) -> SweepPart:
     found: Sequence[Solved] = list(solved.values())
     value = [each.value for each in found]
-    margin = [normal_margin(each.error, LEVEL) for each in found]
+    margin = [normal_margin(each.summary.standard_error, LEVEL) for each in found]
     return {
         "over": over,
         "at": list(solved),
         "value": value,
         "low": [max(v - m, 0.0) if math.isfinite(m) else v for v, m in zip(value, margin, strict=True)],
         "high": [v + m if math.isfinite(m) else v for v, m in zip(value, margin, strict=True)],
-        "corruption_excess": [each.distribution.corruption_excess for each in found],
-        "reweighting_excess": [each.distribution.reweighting_excess for each in found],
+        "corruption_excess": [each.summary.corruption_excess for each in found],
+        "reweighting_excess": [each.summary.reweighting_excess for each in found],
     }

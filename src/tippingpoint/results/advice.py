@@ -36,6 +36,10 @@ UNENDED_RANKING = "a search did not end, or some features were not asked about: 
 """What limits the advice of a ranking that was interrupted."""
 
 
+ROUNDING = 1e-9
+"""Part of a stability that two ways to the same number may differ by."""
+
+
 @dataclass(frozen=True)
 class Advice(Result):
     """What the numbers suggest; a place to begin, not a proof that it will help.
@@ -140,7 +144,8 @@ def _closed(value: float, limit: float) -> float:
     """Which part of what reweighting alone costs a feature saves."""
     if math.isinf(limit):
         return 1.0 if math.isfinite(value) else 0.0
-    return 1.0 - value / limit if limit > 0.0 else 0.0
+    closed = 1.0 - value / limit if limit > 0.0 else 0.0
+    return closed if closed > ROUNDING else 0.0
 
 
 def _undecided(targets: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[str]:

@@ -7,21 +7,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.blocks import Samples
 from tippingpoint.core.dual import Status, solve
-from tippingpoint.core.inference import resampled
+from tippingpoint.core.inference import influence, resampled
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.responses import Restricted
-from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution
+from tippingpoint.core.sensitive import (
+    Perturbation,
+    SensitiveDistribution,
+    SensitiveSummary,
+    atoms_of,
+    perturbation,
+    summary,
+)
+from tippingpoint.data.atom_frames import frame_of
 from tippingpoint.data.columns import Column, encode
 from tippingpoint.data.frames import build_frame, read_vector
+from tippingpoint.data.seals import UNSHARED, Seal
 from tippingpoint.errors import DetachedError, InputError, TippingPointError, UnsupportedError, listed
 from tippingpoint.foreign import why
 from tippingpoint.plots import draw_sensitive
@@ -210,6 +219,8 @@ class Recorded(NamedTuple):
 
     before: Mapping[str, Any]
     after: Mapping[str, Any]
+    influence: FloatArray
+    distribution: SensitiveDistribution
     why: str
 
 
@@ -226,12 +237,8 @@ class Evidence:
         Who found the best responses, and the problem; where these could not be pickled, what was recorded of them.
     value
         The stability.
-    influence
-        First-order effect of each sample of positive weight on the stability.
-    base
-        Base weight of each of these samples.
-    distribution
-        Q* without its features.
+    perturbation, summary
+        Q*, and what can be said of it in numbers.
     index
         Label of each sample.
     loss_range
@@ -242,18 +249,20 @@ class Evidence:
         Kind of frame that Q* comes in.
     origin
         What the result was made from, where that is known.
+    seal
+        Of the data, where they are the user's own array: checked before they are read again.
     """
 
     source: Source | Recorded
     value: float
-    influence: FloatArray
-    base: FloatArray
-    distribution: SensitiveDistribution
+    perturbation: Perturbation
+    summary: SensitiveSummary
     index: Sequence[Any]
     loss_range: tuple[float, float]
     columns: tuple[Column, ...] = ()
     backend: str = "pandas"
     origin: Origin | None = None
+    seal: Seal = field(default=UNSHARED, repr=False)
 
     @property
     def oracle(self) -> Oracle:
@@ -272,33 +281,60 @@ class Evidence:
                 f"this result was pickled, and its model cannot be ({self.source.why}): it holds its numbers and the sensitive"
                 " distribution only; run stability() again."
             )
+        self.seal.check()
         return self.source
 
     def __getstate__(self) -> dict[str, Any]:
         state = {each.name: getattr(self, each.name) for each in fields(self)}
         why = None if isinstance(self.source, Recorded) else obstacle(self.source)
-        return state if why is None else {**state, "source": Recorded(self._before(), self._after(), why)}
+        return state if why is None else {**state, "source": self._recorded(why)}
+
+    def _recorded(self, why: str) -> Recorded:
+        return Recorded(self._before(), self._after(), self.influence, self.distribution, why)
+
+    @property
+    def base(self) -> FloatArray:
+        """Base weight of each sample of positive weight."""
+        return self.distribution.base if isinstance(self.source, Recorded) else self.source.problem.base
+
+    @cached_property
+    def influence(self) -> FloatArray:
+        """First-order effect of each of these samples on the stability."""
+        if isinstance(self.source, Recorded):
+            return self.source.influence
+        return influence(self.source.problem, self.perturbation.solution)
+
+    @cached_property
+    def distribution(self) -> SensitiveDistribution:
+        """Q* as atoms, without their features."""
+        if isinstance(self.source, Recorded):
+            return self.source.distribution
+        return atoms_of(self.source.problem, self.perturbation, self.summary)
 
     def sensitive(self) -> Any:
         """Q* as a frame, atoms in the order of their rows."""
+        return self._frame(np.argsort(self.distribution.sample, kind="stable"))
+
+    def _frame(self, atoms: IntArray) -> Any:
+        """These atoms as a frame."""
         q = self.distribution
-        order = np.argsort(q.sample, kind="stable")
-        shown = {
-            "row": [self.index[i] for i in q.sample[order]],
-            "weight": q.weight[order],
-            "share": q.share[order],
-            "mass": q.mass[order],
-            "loss_before": q.losses[q.sample[order]],
-            "loss": q.loss[order],
-            "cost": q.cost[order],
+        numbers = {
+            "weight": q.weight[atoms],
+            "share": q.share[atoms],
+            "mass": q.mass[atoms],
+            "loss_before": q.losses[q.sample[atoms]],
+            "loss": q.loss[atoms],
+            "cost": q.cost[atoms],
         }
-        held = {column.name: column for column in self.columns}
-        for name, values in self._after().items():
-            heading = name
-            while heading in shown:  # what is ours comes first, and no feature takes another's place
-                heading = f"feature:{heading}"
-            shown[heading] = held[name].decoded(values[order]) if name in held else values[order]
-        return build_frame(shown, self.backend)
+        places = {name: values[atoms] for name, values in self._after().items()}
+        return frame_of([self.index[i] for i in q.sample[atoms]], numbers, places, self.columns, self.backend)
+
+    def heaviest(self, count: int) -> Any:
+        """The atoms of the samples that add most to the risk, the heaviest first."""
+        q = self.distribution
+        adds = np.bincount(q.sample, weights=q.mass * q.loss, minlength=len(q.base)) - q.base * q.losses
+        order = [int(i) for i in np.argsort(-adds, kind="stable")[:count] if adds[i] > 0.0]
+        return self._frame(np.concatenate([np.flatnonzero(q.sample == i) for i in order] or [np.zeros(0, dtype=np.intp)]))
 
     def places(self) -> Places:
         """Where every sample is, and where every atom goes, in numbers."""
@@ -308,32 +344,31 @@ class Evidence:
         """Stabilities of rows drawn with replacement, by the same best responses."""
         problem = self.problem
 
-        def stability(base: FloatArray) -> float:
-            drawn = np.flatnonzero(base)
-            again = replace(problem, responses=Restricted(problem.responses, drawn), base=base[drawn])
+        def stability(drawn: Samples) -> float:
+            again = replace(problem, responses=drawn)
             solution = solve(again)
             if solution.status is Status.UNREACHABLE:
                 return math.inf
-            return sensitive_distribution(again, solution).total_cost
+            return summary(again, perturbation(again, solution)).total_cost
 
-        return Bootstrap(resampled(stability, self.base, replicates=replicates, seed=seed), self.value)
+        return Bootstrap(resampled(stability, problem.samples, replicates=replicates, seed=seed), self.value)
 
     def _before(self) -> Mapping[str, Any]:
         """Every sample where it is, by feature: where it stays if nothing is paid."""
         if isinstance(self.source, Recorded):
             return self.source.before
         everyone = np.arange(len(self.base), dtype=np.intp)
-        return self.source.oracle.points(0.0, everyone, np.zeros(len(everyone)))
+        return self.oracle.points(0.0, everyone, np.zeros(len(everyone)))
 
     def _after(self) -> Mapping[str, Any]:
         """Where every atom goes, by feature."""
         if isinstance(self.source, Recorded):
             return self.source.after
-        q, moved = self.distribution, dict[str, Any]()
+        q, oracle, moved = self.distribution, self.oracle, dict[str, Any]()
         for right, price in enumerate(q.prices):
             atoms = np.flatnonzero(q.right == bool(right))
             if len(atoms):
-                for name, values in self.source.oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
+                for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
                     column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
                     column[atoms] = values
         return moved

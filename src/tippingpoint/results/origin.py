@@ -9,13 +9,15 @@ import hashlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tippingpoint.core.arrays import blocks
+from tippingpoint.data.seals import UNSHARED, Seal, kept
 from tippingpoint.foreign import is_module
 
 MAX_BYTES = 2**30
@@ -26,6 +28,9 @@ MAX_DEPTH = 200
 
 BLOCK = 2**20
 """Bytes of a file that are read at once."""
+
+ROWS = 2**16
+"""Rows of a column that are hashed at once."""
 
 VERSION_KEY = "_sklearn_version"
 """What scikit-learn adds to the state of an estimator; versions are named apart from the model."""
@@ -38,15 +43,21 @@ class DataFingerprint:
     ----------
     columns
         Returns names and values of what was read.
+    seals
+        Of what the user holds too: refused where it has changed.
     """
 
-    def __init__(self, columns: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, columns: Callable[[], Mapping[str, Any]], seals: Sequence[Seal] = ()) -> None:
         self._columns = columns
+        self._seals = seals
         self._digest: str | None = None
 
     def __call__(self) -> str:
         if self._digest is None:
+            for seal in self._seals:
+                seal.check()
             self._digest = data_fingerprint(self._columns())
+            self._columns, self._seals = dict, ()  # the data are not needed any more
         return self._digest
 
     def __reduce__(self) -> tuple[Callable[[str], DataFingerprint], tuple[str]]:
@@ -92,7 +103,13 @@ class Origin:
 
 
 def origin_of(
-    model: Any, columns: Mapping[str, Any], target: Any, weights: Any, given: Mapping[str, Any], seed: int | None = None
+    model: Any,
+    columns: Mapping[str, Any],
+    target: Any,
+    weights: Any,
+    given: Mapping[str, Any],
+    seed: int | None = None,
+    seal: Seal = UNSHARED,
 ) -> Origin:
     """The origin of a profile of a model on data.
 
@@ -103,15 +120,20 @@ def origin_of(
     columns, weights
         What was read: values of every feature by name, and the weight of every row.
     target
-        Labels or targets, as the user gave them: they are copied, as the user may change them later.
+        Labels or targets, as the user gave them: few are copied, as the user may change them later, many are sealed.
     given
         Further arguments of `profile`.
     seed
         Of the search; None where nothing is drawn at random.
+    seal
+        Of the columns, where they are the user's own.
     """
-    held = None if target is None else np.array(target.detach().cpu().numpy() if hasattr(target, "detach") else target)
-
-    fingerprint = DataFingerprint(lambda: {**columns, **({} if held is None else {"\x00target": held}), "\x00weights": weights})
+    beside, seals = {"\x00weights": weights}, [seal]
+    if target is not None:
+        given_as = np.asarray(target.detach().cpu().numpy() if hasattr(target, "detach") else target)
+        held, sealed = kept(given_as, "y")
+        beside, seals = {"\x00target": held, **beside}, [seal, sealed]
+    fingerprint = DataFingerprint(lambda: {**columns, **beside}, seals)
     call = call_of("profile", "model", "X", "y", **given)
     space = given.get("space")
     said = "" if space is None else written(space)
@@ -165,8 +187,9 @@ def data_fingerprint(columns: Mapping[str, Any]) -> str:
         held = np.asarray(values)
         digest.update(f"{name}\x00{len(held)}\x00".encode("utf-8", "surrogatepass"))
         if held.dtype.kind in "biuf":
-            numbers = held.astype("<f8") + 0.0
-            digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
+            for rows in blocks(len(held), ROWS):
+                numbers = held[rows].astype("<f8") + 0.0
+                digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
         else:
             digest.update("\x00".join(map(str, held.tolist())).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

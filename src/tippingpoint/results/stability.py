@@ -16,7 +16,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.data.frames import build_frame
-from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning
+from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning, UnsupportedError
 from tippingpoint.json_numbers import decode_all
 from tippingpoint.plots import draw_convergence, draw_lines, draw_result, draw_split, draw_weights
 from tippingpoint.results.advice import Advice, of_result
@@ -30,6 +30,7 @@ from tippingpoint.text import UNENDED, cautions, level, number, render_html, ren
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 NUMBERS_ONLY = "holds its numbers only; run stability() again"
 """What a result without evidence is, where no reason is known."""
 
@@ -41,6 +42,13 @@ DIAL = "mix (0: reweighting only, 1: moving only)"
 
 PRICES = {"theta1": "price of moving θ1", "theta2": "price of reweighting θ2", "budget": "budget 1/θ1 + 1/θ2"}
 """What prices are called there."""
+
+
+TOO_LARGE = (
+    "pictures, reports, comparisons and lists of all rows are not made of data in partitions; result.heaviest(1000) has the"
+    " rows that matter most, result.sensitive all of them, and a sample of the rows in memory serves for the rest."
+)
+"""What is said where somebody asks for what is of the size of the data."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,8 @@ class StabilityResult(Reported):
         by then, and no gate and no verdict takes it for an answer.
     evidence
         What the sensitive distribution, the bootstrap and the report are worked out from; None where only numbers are left.
+    partitioned
+        The same of data in partitions, without what would bring all rows to one place.
     detached
         Why there is none, and what to do about it.
 
@@ -145,10 +155,11 @@ class StabilityResult(Reported):
     interrupted: bool = False
     caution: str = ""
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
+    partitioned: Any = field(default=None, repr=False, compare=False)  # a PartitionedEvidence, or None
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)
 
     SCHEMA: ClassVar[str] = "tippingpoint.stability/1"
-    LIVE: ClassVar[tuple[str, ...]] = ("evidence", "detached")
+    LIVE: ClassVar[tuple[str, ...]] = ("evidence", "partitioned", "detached")
 
     @property
     def gap(self) -> float:
@@ -177,7 +188,13 @@ class StabilityResult(Reported):
         The masses sum to one; `(q.mass * q.loss).sum()` is the threshold and `(q.mass * q.cost).sum()` the cost of moving
         over `theta1`.
         """
-        return self._evidence.sensitive()
+        return (self.partitioned or self._evidence).sensitive()
+
+    def heaviest(self, count: int = 10) -> Any:
+        """The atoms of Q* of the rows that add most to the risk, the heaviest first, as a frame like `sensitive`."""
+        if not isinstance(count, Integral) or count < 1:
+            raise InputError(f"count={count!r} must be a whole number, 1 or more.")
+        return (self.partitioned or self._evidence).heaviest(int(count))
 
     @property
     def influence(self) -> FloatArray:
@@ -201,7 +218,7 @@ class StabilityResult(Reported):
             raise InputError(f"replicates={replicates!r}: at least 2 are needed, 1000 are usual.")
         if not isinstance(seed, Integral) or seed < 0:
             raise InputError(f"seed={seed!r} must be a whole number, 0 or more.")
-        return self._evidence.bootstrap(int(replicates), int(seed))
+        return (self.partitioned or self._evidence).bootstrap(int(replicates), int(seed))
 
     @classmethod
     def _restored(cls, stored: Mapping[str, Any]) -> StabilityResult:
@@ -209,7 +226,7 @@ class StabilityResult(Reported):
 
     def without_evidence(self, why: str = NUMBERS_ONLY) -> StabilityResult:
         """The same without what is of the size of the data; `why` ends the sentence with which `sensitive` refuses then."""
-        return replace(self, evidence=None, detached=why)
+        return replace(self, evidence=None, partitioned=None, detached=why)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The risk in steps: now, what moving samples adds, what reweighting them adds, the threshold."""
@@ -273,6 +290,8 @@ class StabilityResult(Reported):
 
     @property
     def _evidence(self) -> Evidence:
+        if self.partitioned is not None:
+            raise UnsupportedError(TOO_LARGE)
         if self.evidence is None:
             raise DetachedError(f"this result {self.detached}.")
         return self.evidence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.data.columns import Column, in_order
-from tippingpoint.data.frames import Features, unknown_category
+from tippingpoint.data.frames import CHUNK, Features, unknown_category
 from tippingpoint.errors import InputError
 from tippingpoint.space.declared import Declared
 from tippingpoint.space.domain import Domain, Menu, outside_bounds
@@ -29,19 +29,46 @@ LATTICE_TOLERANCE = 1e-9
 """Part of a step by which a whole number may miss it."""
 
 
-def resolve(space: Space, features: Features, base: FloatArray | None, known: Mapping[str, Sequence[Any]]) -> Domain:
-    """The domain of a space on these data."""
-    equal = np.full(len(features.x), 1.0 / max(len(features.x), 1))
-    return _Resolving(Declared(space, features, known), equal if base is None else base).domain()
+Shares = Mapping[str, Mapping[float, float]]
+"""By column: the weight of every value that it holds."""
+
+
+def resolve(
+    space: Space,
+    features: Features,
+    base: FloatArray | None,
+    known: Mapping[str, Sequence[Any]],
+    shares: Shares | None = None,
+) -> Domain:
+    """The domain of a space on these data; `shares` are those of the whole data, where these rows stand for them."""
+    equal = np.broadcast_to(1.0 / max(len(features.x), 1), len(features.x))
+    return _Resolving(Declared(space, features, known), equal if base is None else base, shares).domain()
+
+
+def check_rows(space: Space, features: Features, known: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse rows that the space excludes: off their lattice, out of bounds, of an unknown category, not one-hot."""
+    _Resolving(Declared(space, features, known), np.empty(0), None).check_rows()
 
 
 class _Resolving:
     """The bounds and menus of every feature that may move."""
 
-    def __init__(self, declared: Declared, base: FloatArray) -> None:
+    def __init__(self, declared: Declared, base: FloatArray, shares: Shares | None) -> None:
         self.declared = declared
         self.data = declared.data
         self.base = base
+        self.shares = shares
+
+    def check_rows(self) -> None:
+        """What is asked of every row, whatever the others hold."""
+        for name in self.declared.moves:
+            if self.declared.kinds[name] in ("categorical", "ordinal"):
+                if name not in self.declared.one_hot:
+                    self._levels(name, self.data.columns[self.declared.place[name]])
+                continue
+            if self.declared.kinds[name] == "integer":
+                self._lattice(name)
+            self._check_inside(name)
 
     def domain(self) -> Domain:
         width = len(self.declared.place)
@@ -118,13 +145,22 @@ class _Resolving:
         if given is None:
             return 1.0 - np.eye(len(labels))
         if isinstance(given, str) and given == "frequency":
-            held = self.data.x[:, columns]
-            if len(columns) > 1:  # one-hot: few, and a row of each
-                return by_frequency(np.array([float(self.base[(held == row).all(axis=1)].sum()) for row in values]))
-            seen, which = np.unique(held[:, 0], return_inverse=True)
-            shares = dict(zip(seen.tolist(), np.bincount(which, self.base).tolist(), strict=True))
-            return by_frequency(np.array([shares.get(value, 0.0) for value in values[:, 0].tolist()]))
+            return by_frequency(self._shares(values, columns))
         return by_table(name, given, labels)
+
+    def _shares(self, values: FloatArray, columns: IntArray) -> FloatArray:
+        """The weight of every option."""
+        if len(columns) > 1:  # one-hot: few, and a row of each
+            if self.shares is not None:
+                return np.array([self.shares[self.data.names[j]].get(1.0, 0.0) for j in columns])
+            held = self.data.x[:, columns]
+            return np.array([float(self.base[(held == row).all(axis=1)].sum()) for row in values])
+        if self.shares is not None:
+            shares = self.shares[self.data.names[columns[0]]]
+        else:
+            seen, which = np.unique(self.data.x[:, columns[0]], return_inverse=True)
+            shares = dict(zip(seen.tolist(), np.bincount(which, self.base).tolist(), strict=True))
+        return np.array([shares.get(value, 0.0) for value in values[:, 0].tolist()])
 
     def _lattice(self, name: str) -> tuple[float, float, float]:
         """Step, least and largest value of a whole number; where no bounds are given, those observed."""
@@ -193,6 +229,10 @@ class _Resolving:
         if self.declared.space.outliers == "keep":
             return
         held, low, high = self.declared.values(name), self.declared.lower[name], self.declared.upper[name]
-        outside = np.flatnonzero((held < low) | (held > high))
-        if len(outside):
-            raise outside_bounds(self.data.index[int(outside[0])], name, float(held[outside[0]]), low, high)
+        if low == -math.inf and high == math.inf:  # what is read is finite or missing
+            return
+        for rows in blocks(len(held), CHUNK):
+            outside = (held[rows] < low) | (held[rows] > high)
+            if outside.any():
+                row = rows.start + int(np.argmax(outside))
+                raise outside_bounds(self.data.index[row], name, float(held[row]), low, high)

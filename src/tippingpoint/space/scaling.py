@@ -45,14 +45,14 @@ def in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale 
     if scale is None:
         _warn_if_uneven(domain, features)
         return domain
-    spread = _deviation(features.x, base) if scale == "std" else np.ones(len(domain.names))
+    spread = deviation(features.x, base) if scale == "std" else np.ones(len(domain.names))
     steps = {int(menu.columns[0]): menu.along(features.x) for menu in domain.menus if menu.metric}
     for j, column in steps.items():
         spread[j] = (
-            _deviation(column[:, None], base)[0] if scale == "std" else _quantile_spread(domain.names[j], column, base, scale)
+            deviation(column[:, None], base)[0] if scale == "std" else quantile_spread(domain.names[j], column, base, scale)
         )
     for j in domain.free if scale != "std" else ():
-        spread[j] = _quantile_spread(domain.names[j], features.x[:, j], base, scale)
+        spread[j] = quantile_spread(domain.names[j], features.x[:, j], base, scale)
     return domain.scaled(spread, UNITS[scale])
 
 
@@ -70,14 +70,19 @@ def _given(domain: Domain, scale: Mapping[str, float]) -> FloatArray:
     return spread
 
 
-def _quantile_spread(name: str, column: FloatArray, base: FloatArray, scale: str) -> float:
+def quantile_spread(name: str, column: FloatArray, base: FloatArray, scale: str) -> float:
     """Interquartile range, or median absolute deviation, of what is not missing."""
     held = ~np.isnan(column)
     values, weights = column[held], base[held]
     if not len(values) or np.ptp(values) == 0.0:
         return 0.0
-    low, middle, high = _quantiles(values, weights, (0.25, 0.5, 0.75))
-    spread = high - low if scale == "iqr" else _quantiles(np.abs(values - middle), weights, (0.5,))[0]
+    low, middle, high = quantiles(values, weights, (0.25, 0.5, 0.75))
+    spread = high - low if scale == "iqr" else quantiles(np.abs(values - middle), weights, (0.5,))[0]
+    return checked_spread(name, spread, scale)
+
+
+def checked_spread(name: str, spread: float, scale: str) -> float:
+    """A spread by quantiles, which must not be zero where values differ."""
     if spread == 0.0:
         raise InputError(
             f"scale={scale!r}: the {UNITS[scale]} of {name!r} are 0, since half of its values or more are equal; use 'std', or"
@@ -86,7 +91,7 @@ def _quantile_spread(name: str, column: FloatArray, base: FloatArray, scale: str
     return spread
 
 
-def _quantiles(values: FloatArray, weights: FloatArray, levels: tuple[float, ...]) -> list[float]:
+def quantiles(values: FloatArray, weights: FloatArray, levels: tuple[float, ...]) -> list[float]:
     """Weighted quantiles: where two values serve, their mean."""
     order = np.argsort(values, kind="stable")
     ordered, reached = values[order], np.cumsum(weights[order])
@@ -103,7 +108,7 @@ def _warn_if_uneven(domain: Domain, features: Features) -> None:
     sampled = features.x[:: -(-len(features.x) // SPREAD_ROWS), domain.free]
     if not sampled.size:
         return
-    spread = _deviation(sampled, np.full(len(sampled), 1.0 / len(sampled)))
+    spread = deviation(sampled, np.full(len(sampled), 1.0 / len(sampled)))
     with np.errstate(over="ignore"):
         prices = np.where(spread > 0.0, spread * np.sqrt(domain.price[domain.free]), math.nan)
     if np.isfinite(prices).any():
@@ -127,14 +132,14 @@ def _outside() -> int:
     return level
 
 
-def _deviation(x: FloatArray, base: FloatArray) -> FloatArray:
+def deviation(x: FloatArray, base: FloatArray) -> FloatArray:
     """Weighted standard deviation of what is not missing of every column, exactly zero for a constant one."""
     low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
     size = np.fmax(np.abs(low), np.abs(high))
     extreme = np.isfinite(size) & (size > 0.0) & ((size > SQUARE_RANGE) | (size < 1.0 / SQUARE_RANGE))
     if extreme.any():  # in units of a power of two, whose squares are numbers
         powers = np.where(extreme, np.frexp(np.where(extreme, size, 1.0))[1], 0)
-        return np.asarray(np.ldexp(_deviation(np.ldexp(x, -powers), base), powers))
+        return np.asarray(np.ldexp(deviation(np.ldexp(x, -powers), base), powers))
     rowwise = list(blocks(len(x), CHUNK // x.shape[1]))
     gaps = any(np.isnan(x[rows]).any() for rows in rowwise)
     mass = sum(_summed(base[rows], ~np.isnan(x[rows])) for rows in rowwise) if gaps else np.ones(x.shape[1])
@@ -146,7 +151,8 @@ def _deviation(x: FloatArray, base: FloatArray) -> FloatArray:
 
 def _summed(weights: FloatArray, values: FloatArray | BoolArray) -> FloatArray:
     """`Σ_i w_i v_ij` of every column."""
-    return np.asarray(np.einsum("i,ij->j", weights, values), dtype=float)
+    laid_out = np.ascontiguousarray(weights)  # equal ones may be one number, for which NumPy sums in another order
+    return np.asarray(np.einsum("i,ij->j", laid_out, values), dtype=float)
 
 
 def _zeroed(values: FloatArray, *, gaps: bool) -> FloatArray:

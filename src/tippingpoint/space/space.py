@@ -151,10 +151,14 @@ class Space:
         data
             What the user gave.
         """
+        return category_columns(data, *self.hinted(hints))
+
+    def hinted(self, hints: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], dict[str, Sequence[Any]]]:
+        """Of the columns that a model encodes, those that are no numbers here; and the categories that this space lists."""
         numbers = {str(name) for name, kind in mapping("kind", self.kind).items() if kind in ("numeric", "integer")}
         encoded = {name: values for name, values in hints.items() if name not in numbers}
         listed = {str(name): values for name, values in mapping("categories", self.categories).items() if _several(values)}
-        return category_columns(data, encoded, listed)
+        return encoded, listed
 
     @classmethod
     def infer(

@@ -100,7 +100,7 @@ def test_odds_of_several_classes_are_not_added_up(loss: str) -> None:
     assert f"(the {loss} loss of the odds of 3 classes is not one number that its trees add up)" in result.lower_by
 
 
-@pytest.mark.parametrize("option", [{"gap": 0.1}, {"time_limit": 1.0}, {"threads": 2}])
+@pytest.mark.parametrize("option", [{"gap": 0.1}, {"time_limit": 1.0}])
 def test_options_of_proofs_are_none_of_a_black_box(option: dict[str, Any]) -> None:
     model = of_lightgbm(linear_tree=True)
     message = refusal(lambda: tp.profile(model, ROWS[NUMBERS], OWN, **option))

@@ -15,13 +15,16 @@ A divergence is all in its class: its formulas, what it is called, and the same 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.arrays import BoolArray, FloatArray, total
+from tippingpoint.core.spreads import ArraySpread, Pairs, Spread
 from tippingpoint.errors import NumericalError
 
 FENCHEL_BELOW = 1.0
@@ -48,20 +51,87 @@ class Tilt:
         `φ*(s_i)`.
     stiffness
         `(φ*)''(s_i)`: how fast weights react to values, for Newton's method.
-    alpha
-        `α`.
     """
 
     changes: FloatArray
     scores: FloatArray
     conjugate: FloatArray
     stiffness: FloatArray
-    alpha: float
 
     @property
     def weights(self) -> FloatArray:
         """`w_i`."""
         return 1.0 + self.changes
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What makes weights average one.
+
+    Attributes
+    ----------
+    alpha
+        `α`, in the scores `v + α`.
+    edge
+        The weight of samples whose score is exactly 0, where weights jump there; not a number where they do not.
+    """
+
+    alpha: float
+    edge: float = math.nan
+
+
+class Concentration(Protocol):
+    """Weights that go to the largest values alone."""
+
+    def weights(self, values: FloatArray, costs: FloatArray) -> FloatArray:
+        """Of samples with these values and costs."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """All the mass on the values from `least` on, which hold `share` of it now; among them tilted by what they cost."""
+
+    divergence: Divergence
+    least: float
+    share: float
+    price: float
+    cheapest: float
+    alpha: float
+
+    def weights(self, values: FloatArray, costs: FloatArray) -> FloatArray:
+        inner = self.divergence.changes((self.cheapest - costs) / self.price + self.alpha)
+        return np.where(values >= self.least, (1.0 + inner) / self.share, 0.0)
+
+
+class Outcomes:
+    """The values that samples can reach, and what each costs.
+
+    Parameters
+    ----------
+    spread
+        Makes the spread of what a function makes of values, costs and weights.
+    """
+
+    def __init__(self, spread: Callable[[Callable[[FloatArray, FloatArray, FloatArray], Pairs]], Spread]) -> None:
+        self._spread = spread
+        self.values: Spread = spread(_values)
+
+    def costs(self, chosen: Callable[[FloatArray], BoolArray]) -> Spread:
+        """The costs of the samples whose values are chosen."""
+
+        def pairs(values: FloatArray, costs: FloatArray, base: FloatArray) -> Pairs:
+            here = chosen(values)
+            return costs[here], base[here]
+
+        return self._spread(pairs)
+
+
+def _values(values: FloatArray, costs: FloatArray, base: FloatArray) -> Pairs:
+    return values, base
+
+
+def _mass(values: FloatArray, base: FloatArray) -> tuple[float]:
+    return (float(base.sum()),)
 
 
 class Divergence(ABC):
@@ -114,13 +184,17 @@ class Divergence(ABC):
         """
         return None
 
-    def alpha(self, values: FloatArray, base: FloatArray) -> float:
-        """The `α` for which the weights of the scores `values + α` average one under `base`: by Newton's method, bracketed."""
-        low, high = -float(values.max()), -float(values.min())
-        alpha, length = min(max(-total(base, values), low), high), high - low
+    def alpha(self, spread: Spread) -> float:
+        """The `α` for which the weights of the scores `v + α` average one: by Newton's method, bracketed, a round each."""
+        low, high = -spread.high, -spread.low
+        alpha, length = min(max(-spread.mean, low), high), high - low
+
+        def balance(values: FloatArray, base: FloatArray) -> tuple[float, float]:
+            return total(base, self.changes(values + alpha)), total(base, self.stiffness(values + alpha))
+
         for _ in range(MAX_HALVINGS):
             with np.errstate(all="ignore"):  # beyond the scores that have weights, a mean is infinite or none
-                mean, slope = total(base, self.changes(values + alpha)), total(base, self.stiffness(values + alpha))
+                mean, slope = spread.sums(balance)
                 step = float(alpha - np.divide(mean, slope))
             low, high = (alpha, high) if mean <= 0.0 else (low, alpha)
             # Far from the root Newton's steps may creep; they must halve each time, or the bracket is halved.
@@ -132,21 +206,39 @@ class Divergence(ABC):
             alpha = after
         raise NumericalError(f"the weights of the {self.title} cannot be made to average one; are all values numbers?")
 
+    def settled(self, spread: Spread) -> Settled:
+        """What makes the weights of these values average one."""
+        return Settled(self.alpha(spread))
+
+    def tilted(self, scores: FloatArray, edge: float) -> Tilt:
+        """The weights of scores; `edge` as in `Settled`."""
+        return Tilt(self.changes(scores), scores, self.conjugate(scores), self.stiffness(scores))
+
     def tilt(self, values: FloatArray, base: FloatArray, theta: float) -> Tilt:
         """The weights that attain `Ψ` for `values` at price `theta`."""
         # Measured from the top, so that a small θ does not magnify the rounding of a large common part.
-        top = float(values.max())
-        scaled = (values - top) / theta
-        alpha = self.alpha(scaled, base)
-        scores = scaled + alpha
-        return Tilt(self.changes(scores), scores, self.conjugate(scores), self.stiffness(scores), alpha * theta - top)
+        scaled = (values - float(values.max())) / theta
+        settled = self.settled(ArraySpread(scaled, base))
+        return self.tilted(scaled + settled.alpha, settled.edge)
 
     def penalty(self, tilt: Tilt, base: FloatArray) -> float:
+        """`Σ p φ(w)`."""
+        return self.penalised([self.penalty_sums(tilt, base)])
+
+    def penalty_sums(self, tilt: Tilt, base: FloatArray) -> tuple[float, float, float, float]:
+        """Of a block: what `penalised` adds up."""
+        size = float(np.abs(tilt.scores).max(initial=0.0))
+        if size < FENCHEL_BELOW:
+            near = total(base * tilt.changes, tilt.scores) - total(base, self.centred_conjugate(tilt.scores))
+        else:
+            near = 0.0
+        return size, near, total(base * tilt.weights, tilt.scores), total(base, tilt.conjugate)
+
+    def penalised(self, sums: Sequence[tuple[float, float, float, float]]) -> float:
         """`Σ p φ(w)` by Fenchel's equality `φ(w) + φ*(s) = w·s`, arranged so that nothing large cancels."""
-        if float(np.abs(tilt.scores).max()) < FENCHEL_BELOW:
-            first_order = total(base * tilt.changes, tilt.scores)
-            return max(first_order - total(base, self.centred_conjugate(tilt.scores)), 0.0)
-        return max(total(base * tilt.weights, tilt.scores) - total(base, tilt.conjugate), 0.0)
+        if max(each[0] for each in sums) < FENCHEL_BELOW:
+            return max(math.fsum(each[1] for each in sums), 0.0)
+        return max(math.fsum(each[2] for each in sums) - math.fsum(each[3] for each in sums), 0.0)
 
     def left_out(self, cost: float) -> float:
         """The share `u` of the rows that can be left out for a cost, the others counting alike: `(1-u)·φ(1/(1-u)) + u·φ(0)`."""
@@ -158,17 +250,20 @@ class Divergence(ABC):
             middle = 0.5 * (share + beyond)
         return share
 
-    def largest_mean(self, values: FloatArray, base: FloatArray) -> float:
-        """The largest mean of `values` that reweighting alone can reach, at any price."""
-        return float(values.max())
+    def largest_mean(self, spread: Spread) -> float:
+        """The largest mean of values that reweighting alone can reach, at any price."""
+        return spread.high
 
-    def concentrate(self, values: FloatArray, costs: FloatArray, base: FloatArray, theta: float) -> FloatArray:
-        """Weights of the largest mean of `values` and, among those, of least `Σ p (w·cost + θ·φ(w))`."""
-        top = values >= values.max() - RELATIVE_TIE * float(np.abs(values).max())
-        share = float(base[top].sum())
-        weights = np.zeros_like(values)
-        weights[top] = self.tilt(-costs[top], base[top] / share, theta * self.crowding(share)).weights / share
-        return weights
+    def concentrated(self, outcomes: Outcomes, theta: float) -> Concentration:
+        """Weights of the largest mean of values and, among those, of least `Σ p (w·cost + θ·φ(w))`."""
+        values = outcomes.values
+        least = values.high - RELATIVE_TIE * max(abs(values.low), abs(values.high))
+        crowd = outcomes.costs(lambda value: value >= least)
+        (share,) = crowd.sums(_mass)
+        price = theta * self.crowding(share)
+        cheapest = crowd.low
+        scaled = crowd.mapped(lambda cost, base: ((cheapest - cost) / price, base / share))
+        return Crowd(self, least, share, price, cheapest, self.alpha(scaled))
 
     @abstractmethod
     def changes(self, scores: FloatArray) -> FloatArray:

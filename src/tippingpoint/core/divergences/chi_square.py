@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences.base import Divergence
+from tippingpoint.core.spreads import Spread
 
 
 @dataclass(frozen=True)
@@ -45,22 +46,26 @@ class ChiSquare(Divergence):
     def stiffness(self, scores: FloatArray) -> FloatArray:
         return np.where(scores > -2.0, 0.5, 0.0)
 
-    def alpha(self, values: FloatArray, base: FloatArray) -> float:
+    def alpha(self, spread: Spread) -> float:
         """Finite Newton: the average weight is convex, increasing and piecewise linear in `α`.
 
         At `α = -mean` it is at least one, so the steps go down, and each but the last drops samples from the active set;
         3 to 6 are usual.
         """
-        alpha = -total(base, values)
-        while True:
-            active = values + alpha > -2.0
-            if active.all():
-                return alpha
-            mass, idle = float(base[active].sum()), float(base[~active].sum())
-            step = (2.0 * idle - total(base[active], values[active])) / mass
+        alpha = -spread.mean
+
+        def active(values: FloatArray, base: FloatArray) -> tuple[float, float, float]:
+            mass = base * (values + alpha > -2.0).astype(float)
+            held = float(np.add.reduce(mass))
+            return held, float(np.add.reduce(base - mass)), float(np.add.reduce(mass * values))
+
+        while spread.low + alpha <= -2.0:
+            mass, idle, weighted = spread.sums(active)
+            step = (2.0 * idle - weighted) / mass
             if step >= alpha:
-                return alpha
+                break
             alpha = step
+        return alpha
 
     def changes(self, scores: FloatArray) -> FloatArray:
         return np.maximum(scores / 2.0, -1.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, total
-from tippingpoint.core.divergences.base import Divergence, Tilt
+from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.divergences.base import Concentration, Divergence, Outcomes, Settled, Tilt
+from tippingpoint.core.spreads import Spread
 from tippingpoint.errors import InputError
 
 
@@ -62,35 +64,52 @@ class CVaR(Divergence):
     def stiffness(self, scores: FloatArray) -> FloatArray:
         return np.zeros_like(scores)
 
-    def alpha(self, values: FloatArray, base: FloatArray) -> float:
-        order = np.argsort(-values, kind="stable")
-        last = int(np.searchsorted(np.cumsum(base[order]), self.share))
-        return -float(values[order[min(last, len(order) - 1)]])
+    def alpha(self, spread: Spread) -> float:
+        return self.settled(spread).alpha
 
-    def tilt(self, values: FloatArray, base: FloatArray, theta: float) -> Tilt:
-        alpha = self.alpha(values, base)
-        weights = self._capped(np.argsort(-values, kind="stable"), base)
+    def settled(self, spread: Spread) -> Settled:
+        value, above, here = self._last(spread)
         # Samples tied at the quantile share alike what is left there, so that row order does not matter.
-        tied = values == -alpha
-        weights[tied] = total(base[tied], weights[tied]) / base[tied].sum()
-        scores = (values + alpha) / theta
-        return Tilt(weights - 1.0, scores, self.conjugate(scores), np.zeros_like(values), alpha)
+        return Settled(-value, max(self.share - above, 0.0) / (here * self.share))
 
-    def penalty(self, tilt: Tilt, base: FloatArray) -> float:
+    def tilted(self, scores: FloatArray, edge: float) -> Tilt:
+        weights = np.where(scores > 0.0, 1.0 / self.share, np.where(scores == 0.0, min(edge, 1.0 / self.share), 0.0))
+        return Tilt(weights - 1.0, scores, self.conjugate(scores), np.zeros_like(scores))
+
+    def penalised(self, sums: Sequence[tuple[float, float, float, float]]) -> float:
         return 0.0
 
-    def largest_mean(self, values: FloatArray, base: FloatArray) -> float:
-        return total(base, self._capped(np.argsort(-values, kind="stable"), base) * values)
+    def largest_mean(self, spread: Spread) -> float:
+        value, above, _ = self._last(spread)
+        (held,) = spread.sums(lambda values, base: (total(base * (values > value), values),))
+        return (held + value * (self.share - above)) / self.share
 
-    def concentrate(self, values: FloatArray, costs: FloatArray, base: FloatArray, theta: float) -> FloatArray:
-        return self._capped(np.lexsort((costs, -values)), base)
+    def concentrated(self, outcomes: Outcomes, theta: float) -> Concentration:
+        value, above, _ = self._last(outcomes.values)
+        costs = outcomes.costs(lambda values: values == value)
+        left = self.share - above
+        cost, before, here = costs.narrowed(lambda _: left, costs.low, costs.high).first(left)
+        return Cap(1.0 / self.share, value, cost, min(max(left - before, 0.0) / here, 1.0) / self.share)
 
     def changes(self, scores: FloatArray) -> FloatArray:
         return self.weights(scores) - 1.0
 
-    def _capped(self, order: IntArray, base: FloatArray) -> FloatArray:
-        """Weights `1/κ` in the given order until the mass is used up."""
-        before = np.concatenate(([0.0], np.cumsum(base[order])[:-1]))
-        weights = np.empty_like(base)
-        weights[order] = np.clip((self.share - before) / base[order], 0.0, 1.0) / self.share
-        return weights
+    def _last(self, spread: Spread) -> tuple[float, float, float]:
+        """The value at which the largest hold the share, the mass above it, and its own."""
+        falling = spread.mapped(lambda values, base: (-values, base))
+        found = falling.narrowed(lambda _: self.share, -spread.high, -spread.low).first(self.share)
+        return -found[0], found[1], found[2]
+
+
+@dataclass(frozen=True)
+class Cap:
+    """Weights at their cap for values above one, and for those equal to it as long as they are cheap."""
+
+    most: float
+    value: float
+    cost: float
+    edge: float
+
+    def weights(self, values: FloatArray, costs: FloatArray) -> FloatArray:
+        tied = np.where(costs < self.cost, self.most, np.where(costs == self.cost, self.edge, 0.0))
+        return np.where(values > self.value, self.most, np.where(values == self.value, tied, 0.0))

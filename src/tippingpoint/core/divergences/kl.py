@@ -9,6 +9,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.divergences.base import Divergence, Tilt
+from tippingpoint.core.spreads import Spread
 
 SERIES_BELOW = 1e-2
 """|s| below which :math:`e^s - 1 - s` is summed as a series: the direct form has lost two digits there."""
@@ -51,25 +52,17 @@ class KL(Divergence):
     def stiffness(self, scores: FloatArray) -> FloatArray:
         return np.exp(scores)
 
-    def alpha(self, values: FloatArray, base: FloatArray) -> float:
-        top = float(values.max())
-        if max(top, -float(values.min())) < 1.0:
-            return -float(np.log1p(total(base, np.expm1(values))))
-        return -(top + float(np.log(total(base, np.exp(values - top)))))
+    def alpha(self, spread: Spread) -> float:
+        top = spread.high
+        if max(top, -spread.low) < 1.0:
+            (mean,) = spread.sums(lambda values, base: (total(base, np.expm1(values)),))
+            return -math.log1p(mean)
+        (mean,) = spread.sums(lambda values, base: (total(base, np.exp(values - top)),))
+        return -(top + math.log(mean))
 
-    def tilt(self, values: FloatArray, base: FloatArray, theta: float) -> Tilt:
-        # As in general, with one exponential a sample instead of four.
-        top = float(values.max())
-        scaled = (values - top) / theta
-        if float(scaled.min()) > -1.0:  # weights near one: keep the digits of their difference from it
-            rises = np.expm1(scaled)
-            mean = total(base, rises)
-            alpha, changes = -math.log1p(mean), (rises - mean) / (1.0 + mean)
-        else:
-            powers = np.exp(scaled)
-            mean = total(base, powers)
-            alpha, changes = -math.log(mean), powers / mean - 1.0
-        return Tilt(changes, scaled + alpha, changes, 1.0 + changes, alpha * theta - top)
+    def tilted(self, scores: FloatArray, edge: float) -> Tilt:
+        changes = np.expm1(scores)  # one exponential a sample serves for all
+        return Tilt(changes, scores, changes, 1.0 + changes)
 
     def changes(self, scores: FloatArray) -> FloatArray:
         return np.expm1(scores)

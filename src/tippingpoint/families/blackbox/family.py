@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.data.frames import Features
+from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, ModelError
-from tippingpoint.families.base import Family, Judgement, Refusal, Subject
+from tippingpoint.families.base import Family, Judgement, Learnt, Refusal, Shared, Subject
 from tippingpoint.families.blackbox.calling import Caller
 from tippingpoint.families.blackbox.options import BlackBoxOptions
-from tippingpoint.families.blackbox.outputs import read_answers
+from tippingpoint.families.blackbox.outputs import Decided, read_answers
 from tippingpoint.families.blackbox.thresholds import breakpoints
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.options import Options, check_whole
@@ -21,6 +26,7 @@ from tippingpoint.losses import LOSSES, Loss
 from tippingpoint.preprocessing.boosters import booster_estimator
 from tippingpoint.preprocessing.categories import is_booster
 from tippingpoint.preprocessing.modules import function_of_rows, steps_and_last
+from tippingpoint.query.others import Others
 from tippingpoint.query.queried import QueriedModel
 from tippingpoint.space.domain import Domain
 
@@ -30,6 +36,11 @@ METHODS = ("predict", "predict_proba", "decision_function")
 SHARED_CALLS_DIVISOR = 2
 """Of calls that several features share, one part in so many is used: so all features together, which have the same calls, scan
 each of them as far, and are never less sensitive than one of them."""
+
+
+LEARNING_DIVISOR, LEAST_LEARNT = 20, 16
+"""Of a number of calls that is given, what the sample that partitions share may take: a part in so many is its rows, each of
+which takes one call for its score and up to four to see what the model returns. With fewer rows little is to be learnt."""
 
 
 class BlackBoxFamily(Family):
@@ -61,7 +72,26 @@ class BlackBoxFamily(Family):
             model = booster_estimator(model, features, subject.y, given.get("classes"))
         if not (callable(model) or any(hasattr(model, name) for name in METHODS)):
             return Refusal(f"{type(model).__name__} has none of {', '.join(METHODS)}, and is no function")
-        return BlackBoxJudgement(model, features, subject.y, subject.loss, BlackBoxOptions.read(given), reason)
+        options = BlackBoxOptions.read(given)
+        return BlackBoxJudgement(model, features, subject.y, subject.loss, options, reason, subject.labels, subject.shared)
+
+
+@dataclass(frozen=True)
+class LearntAnswers(Learnt):
+    """What a model says of a sample of all rows.
+
+    Attributes
+    ----------
+    decided
+        How its answers are read.
+    x, labels, now
+        The rows, their classes where there are any, and their scores.
+    """
+
+    decided: Decided | None
+    x: FloatArray
+    labels: IntArray | None
+    now: FloatArray
 
 
 class BlackBoxJudgement(Judgement):
@@ -77,20 +107,37 @@ class BlackBoxJudgement(Judgement):
         loss: str | Loss | Callable[..., Any] | None,
         options: BlackBoxOptions,
         reason: str,
+        labels: tuple[Any, ...] | None = None,
+        shared: Shared | None = None,
     ) -> None:
         rows = len(features.x)
+        learnt = shared.learnt if shared is not None and isinstance(shared.learnt, LearntAnswers) else None
         check_whole("calls", options.calls, rows, optional=True, why=f"at least one call for each of the {rows} rows")
         self._options = options
         self._features = features
         self._model = model
         self._caller = Caller(model, features, options.batch, options.calls, options.repeats)
-        reading = read_answers(model, features, y, loss, options, self._caller)
+        self._judged_alike = partial(BlackBoxJudgement, model, loss=loss, reason=reason, labels=labels)
+        self._reading = reading = read_answers(model, features, y, loss, options, self._caller, labels, learnt)
         self.label: str = reading.label
         self.range: tuple[float, float] = reading.range
         self.notes: tuple[str, ...] = reading.notes
         self._calls = self._left()
         self._answered = False
-        self._queried = QueriedModel(reading, features.x, reason, self._caller.noise, options.seed, options.progress)
+        others = None if learnt is None or shared is None else Others(learnt.x, learnt.labels, learnt.now, shared.numbers)
+        self._queried = QueriedModel(reading, features.x, reason, self._caller.noise, options.seed, options.progress, others)
+
+    def learnt(self, sample: Features, y: Any, calls: int | None) -> LearntAnswers:
+        """How the answers to a sample are read, and its scores; of few calls, a part of them for a part of the sample."""
+        options = replace(self._options, calls=None)
+        if calls is not None:
+            most = max(calls // (LEARNING_DIVISOR * options.repeats), LEAST_LEARNT)
+            some = np.linspace(0, len(sample.x) - 1, min(most, len(sample.x))).astype(np.intp)
+            sample, y = sample.take(some), read_vector(y, "y", len(sample.x))[some]
+        other = self._judged_alike(features=sample, y=y, options=options)
+        now = other._queried.now  # noqa: SLF001  # of its own kind
+        reading = other._reading  # noqa: SLF001
+        return LearntAnswers(other._caller.rows_asked, reading.decided, sample.x, reading.labels, now)  # noqa: SLF001
 
     def check_missing(self, domain: Domain) -> None:
         """Whatever it makes of what is missing, it can be asked."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -29,6 +30,52 @@ NOISE_DEVIATIONS = 6.0
 """Standard deviations of a noisy score that hardly any answer is off by."""
 
 
+@dataclass(frozen=True)
+class Decided:
+    """How answers are read, as some rows told.
+
+    Attributes
+    ----------
+    method
+        Name of the method to ask; none for a function.
+    output
+        What it returns.
+    width
+        Numbers a row.
+    guesses
+        Whether nobody had said what the numbers are.
+    notes
+        How they were understood.
+    """
+
+    method: str | None
+    output: str
+    width: int
+    guesses: bool
+    notes: tuple[str, ...]
+
+
+class Answered(Protocol):
+    """Whoever knows how answers are read."""
+
+    @property
+    def decided(self) -> Decided | None:
+        """How a classifier's answers are read; None for anything else, of which nothing is to be decided."""
+
+
+@dataclass(frozen=True)
+class AnswerReading(ScoreReading):
+    """The reading of a black box.
+
+    Attributes
+    ----------
+    decided
+        How a classifier's answers are read; None for anything else, of which nothing is to be decided.
+    """
+
+    decided: Decided | None = None
+
+
 def read_answers(
     model: Any,
     features: Features,
@@ -36,13 +83,19 @@ def read_answers(
     loss: str | Loss | Callable[..., Any] | None,
     options: BlackBoxOptions,
     caller: Caller,
-) -> ScoreReading:
-    """The user's loss on the answers of a model that answers the same rows the same, or is averaged."""
+    labels: tuple[Any, ...] | None = None,
+    before: Answered | None = None,
+) -> AnswerReading:
+    """The user's loss on the answers of a model that answers the same rows the same, or is averaged.
+
+    Where the rows are a part of the data, `labels` are the distinct ones of them all, and `before` knows how answers to some
+    of them were read: these are read alike, and the model is not tried out again.
+    """
     n = len(features.x)
     if callable(loss) and not isinstance(loss, Loss):
-        return _own_loss(model, features, read_vector(y, "y", n), loss, options, caller)
+        return _own_loss(model, features, read_vector(y, "y", n), loss, options, caller, before)
     classes = _classes(model, options)
-    chosen = loss_named(loss) if loss is not None else _default_loss(model, y, classes, n, options)
+    chosen = loss_named(loss) if loss is not None else _default_loss(model, y if labels is None else labels, classes, options)
     if chosen.task == "regression":
         if classes is not None and getattr(model, "classes_", None) is not None:
             raise UnsupportedError(f"loss={chosen.label!r} judges regressors but the model is a classifier; use 'zero_one'.")
@@ -52,17 +105,18 @@ def read_answers(
                 f"{option}={getattr(options, option)!r} is said of classifiers, but loss={chosen.label!r} judges predictions;"
                 " leave it out, or use 'zero_one'."
             )
-        return _regression(model, features, read_numbers(y, "y", n), chosen, caller)
+        return _regression(model, features, read_numbers(y, "y", n), chosen, caller, before)
     if options.output == "prediction" or (classes is None and _is_regressor(model)):
         raise UnsupportedError(f"loss={chosen.label!r} judges classifiers but the model is a regressor; use 'squared'.")
-    return _Classifier(model, features, y, chosen, classes, options, caller).reading()
+    decided = None if before is None else before.decided
+    return _Classifier(model, features, y, chosen, classes, options, caller, labels, decided).reading()
 
 
-def _default_loss(model: Any, y: Any, classes: Sequence[Any] | None, n: int, options: BlackBoxOptions) -> Loss:
+def _default_loss(model: Any, y: Any, classes: Sequence[Any] | None, options: BlackBoxOptions) -> Loss:
     """Numbers are predicted by regressors; anything else is a class."""
     if options.output == "prediction" or _is_regressor(model):
         return loss_named("squared")
-    labels = read_vector(y, "y", n)
+    labels = read_vector(y, "y")
     continuous = labels.dtype.kind == "f" and not np.array_equal(labels, np.round(labels))
     return loss_named("squared" if continuous and classes is None and options.output is None else "zero_one")
 
@@ -81,7 +135,9 @@ def _classes(model: Any, options: BlackBoxOptions) -> list[Any] | None:
     return None if found is None else [label.item() if isinstance(label, np.generic) else label for label in found]
 
 
-def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, caller: Caller) -> ScoreReading:
+def _regression(
+    model: Any, features: Features, target: FloatArray, loss: Loss, caller: Caller, before: Answered | None
+) -> AnswerReading:
     def predicted(rows: IntArray, x: FloatArray) -> FloatArray:
         outputs = caller.averaged(predictor(model), rows, x)
         if outputs.ndim == 2 and outputs.shape[1] != 1:
@@ -91,13 +147,20 @@ def _regression(model: Any, features: Features, target: FloatArray, loss: Loss, 
     def scores(rows: IntArray, x: FloatArray) -> FloatArray:
         return np.asarray(target[rows] - predicted(rows, x))
 
-    check_numbers(lambda rows: predicted(rows, features.x[rows]), len(target), caller, "predictions")
-    return ScoreReading(loss, loss.label, loss.range, None, scores)
+    if before is None:
+        check_numbers(lambda rows: predicted(rows, features.x[rows]), len(target), caller, "predictions")
+    return AnswerReading(loss, loss.label, loss.range, None, scores)
 
 
 def _own_loss(
-    model: Any, features: Features, y: np.ndarray[Any, Any], own: Callable[..., Any], options: BlackBoxOptions, caller: Caller
-) -> ScoreReading:
+    model: Any,
+    features: Features,
+    y: np.ndarray[Any, Any],
+    own: Callable[..., Any],
+    options: BlackBoxOptions,
+    caller: Caller,
+    before: Answered | None,
+) -> AnswerReading:
     """The loss itself is averaged where answers are: what of it is random, the model or the loss, is then all one."""
     if options.output is None:
         method = next((getattr(model, name) for name in ("predict_proba", "predict") if hasattr(model, name)), model)
@@ -118,10 +181,11 @@ def _own_loss(
     def scores(rows: IntArray, x: FloatArray) -> FloatArray:
         return caller.noise.averaged(lambda: once(rows, x))
 
-    check_numbers(lambda rows: once(rows, features.x[rows]), len(y), caller, "losses")
+    if before is None:
+        check_numbers(lambda rows: once(rows, features.x[rows]), len(y), caller, "losses")
     name = own_name(own)
     identity = PiecewiseLinear([1.0], [0.0], "classification", name)
-    return ScoreReading(identity, name, (-math.inf, math.inf), None, scores)
+    return AnswerReading(identity, name, (-math.inf, math.inf), None, scores)
 
 
 class _Classifier:
@@ -136,6 +200,8 @@ class _Classifier:
         classes: Sequence[Any] | None,
         options: BlackBoxOptions,
         caller: Caller,
+        every: tuple[Any, ...] | None,
+        decided: Decided | None,
     ) -> None:
         self._model = model
         self._features = features
@@ -145,18 +211,28 @@ class _Classifier:
         self._tried: dict[Hashable, np.ndarray[Any, Any]] = {}
         self._notes: list[str] = []
         labels = read_labels(y, "y", len(features.x))
-        self._known = {*labels.tolist(), *(classes or ())}
-        self._method, self._output = self._chosen(options)
-        self._check_steady(self._method, self._output)
-        width = 1 if self._output == "label" else self._width()
-        known = classes if classes is not None else self._unnamed(labels, width)
+        self._held = frozenset(labels.tolist() if every is None else every)
+        self._known = {*self._held, *(classes or ())}
+        if decided is None:
+            self._method, self._output = self._chosen(options)
+            self._check_steady(self._method, self._output)
+        else:
+            self._method = model if decided.method is None else getattr(model, decided.method)
+            self._output, self._guesses = decided.output, decided.guesses
+        width = 1 if self._output == "label" else self._width() if decided is None else decided.width
+        known = classes if classes is not None else self._unnamed(labels.dtype.kind, width)
         wanted = len(known) if known is not None else max(2, width)
         self._check_width(width, wanted)
-        self._index, self._classes = class_indices(labels, known, wanted if wanted > 2 else 1)
-        if self._guesses:
+        index, self._classes = class_indices(labels, known, wanted if wanted > 2 else 1, every)
+        self._index = index.astype(np.intp)
+        if decided is not None:
+            self._notes.extend(decided.notes)
+        elif self._guesses:
             self._notes.append(self._how_read(width))
+        asked = next((name for name in METHODS.values() if getattr(model, name, None) == self._method), None)
+        self._decided = Decided(asked, self._output, width, self._guesses, tuple(self._notes))
 
-    def reading(self) -> ScoreReading:
+    def reading(self) -> AnswerReading:
         loss = self._loss
         if self._output == "label" and not loss.needs_crossing:
             raise UnsupportedError(
@@ -164,15 +240,14 @@ class _Classifier:
                 " a model with predict_proba or decision_function."
             )
         graded, label = self._output != "label", loss.label_of(len(self._classes))
-        return ScoreReading(loss, label, loss.range, self._index, self._scores, graded, tuple(self._notes))
+        return AnswerReading(loss, label, loss.range, self._index, self._scores, graded, tuple(self._notes), self._decided)
 
-    def _unnamed(self, labels: np.ndarray[Any, Any], width: int) -> list[Any] | None:
+    def _unnamed(self, kind: str, width: int) -> list[Any] | None:
         """The classes of a model that names none, where the data tell: those of y, or the numbers of its outputs."""
-        held = set(labels.tolist())
         if self._output == "label":
-            return sorted(held)
-        numbered = labels.dtype.kind in "iuf" and held <= set(range(width))
-        return list(range(width)) if numbered and 2 < width != len(held) else None
+            return sorted(self._held)
+        numbered = kind in "iuf" and self._held <= set(range(width))
+        return list(range(width)) if numbered and 2 < width != len(self._held) else None
 
     def _check_width(self, width: int, classes: int) -> None:
         """Refuse so many outputs as the classes that are named do not have."""

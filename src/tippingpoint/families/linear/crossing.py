@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, Rows, Signs
 from tippingpoint.core.crossing import NearestErrorOracle
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry, shifted
 from tippingpoint.space.domain import Domain
@@ -19,15 +22,13 @@ LEAST_MARGIN = float(np.finfo(float).smallest_subnormal)
 
 
 @dataclass(frozen=True)
-class Boundary:
-    """Where a linear classifier changes its mind.
+class Approach:
+    """What samples have to do to cross a boundary.
 
     Attributes
     ----------
-    geometry
-        The score that is zero on it.
-    rows
-        The samples that err beyond it, and do not yet.
+    here
+        Which of the rows asked about err beyond it, and do not yet.
     direction
         The sign in which their score is to be pushed.
     margin
@@ -36,11 +37,54 @@ class Boundary:
         Whether they are still right on the boundary itself.
     """
 
-    geometry: ScoreGeometry
-    rows: IntArray
+    here: IntArray
     direction: FloatArray
     margin: FloatArray
     strict: BoolArray
+
+
+class Boundary(ABC):
+    """Where a linear classifier changes its mind."""
+
+    geometry: ScoreGeometry
+    """The score that is zero on it."""
+
+    @abstractmethod
+    def approach(self, rows: Rows) -> Approach:
+        """What some rows have to do to cross it."""
+
+
+class BinaryBoundary(Boundary):
+    """Between two classes, y = -1 and +1, told apart by the sign of one score; a score of exactly 0 is read as -1."""
+
+    def __init__(self, geometry: ScoreGeometry, scores: FloatArray, y: npt.NDArray[np.int8]) -> None:
+        self.geometry = geometry
+        self._scores = scores
+        self._y = y
+
+    def approach(self, rows: Rows) -> Approach:
+        scores, y = self._scores[rows], self._y[rows]
+        here = np.flatnonzero((scores > 0.0) == (y > 0))
+        signs = y[here].astype(float)
+        return Approach(here, -signs, np.maximum(np.abs(scores[here]), LEAST_MARGIN), signs < 0.0)
+
+
+class RivalBoundary(Boundary):
+    """Where a rival scores higher than the class of a sample; of classes that tie the first is said."""
+
+    def __init__(self, geometry: ScoreGeometry, values: FloatArray, y: IntArray, own: int, rival: int) -> None:
+        self.geometry = geometry
+        self._values = values
+        self._y = y
+        self._own = own
+        self._rival = rival
+
+    def approach(self, rows: Rows) -> Approach:
+        values = self._values[rows]
+        here = np.flatnonzero((self._y[rows] == self._own) & (np.argmax(values, axis=1) == self._own))
+        margin = np.maximum(values[here, self._own] - values[here, self._rival], LEAST_MARGIN)
+        # To score as high is enough for a rival that comes before.
+        return Approach(here, np.full(len(here), -1.0), margin, np.full(len(here), self._rival > self._own))
 
 
 class CrossingOracle(NearestErrorOracle):
@@ -71,31 +115,26 @@ class CrossingOracle(NearestErrorOracle):
         self._boundaries = boundaries
 
     @classmethod
-    def binary(cls, x: FloatArray, y: FloatArray, score: Score, domain: Domain, scores: FloatArray) -> CrossingOracle:
-        """Two classes, y = -1 and +1, told apart by the sign of one score; a score of exactly 0 is read as -1."""
-        right = np.where(scores > 0.0, 1.0, -1.0) == y
-        rows, geometry = np.flatnonzero(right), ScoreGeometry(x, score, domain)
-        boundary = Boundary(geometry, rows, -y[rows], np.maximum(np.abs(scores[rows]), LEAST_MARGIN), y[rows] < 0.0)
-        return cls(x, (~right).astype(float), [boundary], domain, _certificate("zero_one loss of a linear score", [geometry]))
+    def binary(cls, x: FloatArray, y: Signs, score: Score, domain: Domain, scores: FloatArray) -> CrossingOracle:
+        """Two classes, y = -1 and +1."""
+        geometry = ScoreGeometry(x, score, domain)
+        wrong = (scores > 0.0) != (y > 0)
+        boundary = BinaryBoundary(geometry, scores, y.astype(np.int8, copy=False))
+        return cls(x, wrong.astype(float), [boundary], domain, _certificate("zero_one loss of a linear score", [geometry]))
 
     @classmethod
     def multiclass(
         cls, x: FloatArray, y: IntArray, scores: Sequence[Score], domain: Domain, values: FloatArray
     ) -> CrossingOracle:
-        """Several classes, `argmax_k score_k`: wrong as soon as a rival scores higher than the own class `y`.
-
-        Of classes that tie the first is said, so to score as high is enough for a rival that comes before.
-        """
+        """Several classes, `argmax_k score_k`: wrong as soon as a rival scores higher than the own class `y`."""
         right = np.argmax(values, axis=1) == y
-        boundaries = []
-        for a, own in enumerate(scores):
-            rows = np.flatnonzero(right & (y == a))
-            for k, rival in enumerate(scores):
-                if k != a and len(rows):
-                    margin = np.maximum(values[rows, a] - values[rows, k], LEAST_MARGIN)
-                    geometry = ScoreGeometry(x, own.minus(rival), domain)
-                    strict = np.full(len(rows), k > a)
-                    boundaries.append(Boundary(geometry, rows, np.full(len(rows), -1.0), margin, strict))
+        held = set(np.unique(y[right]).tolist())
+        boundaries = [
+            RivalBoundary(ScoreGeometry(x, own.minus(rival), domain), values, y, a, k)
+            for a, own in enumerate(scores)
+            for k, rival in enumerate(scores)
+            if k != a and a in held
+        ]
         how = _certificate("distance to the nearest of the linear classifier's boundaries", [b.geometry for b in boundaries])
         return cls(x, (~right).astype(float), boundaries, domain, how)
 
@@ -111,35 +150,46 @@ class CrossingOracle(NearestErrorOracle):
     def least(self) -> FloatArray:
         return self._found[1]
 
+    def lightened(self) -> CrossingOracle:
+        """Distances are all that is needed."""
+        light = copy.copy(self)
+        light._found = self._found[0], self._found[1], self._found[2][:0]  # noqa: SLF001  # its own
+        light._boundaries, light._x = (), self._x[:0]  # noqa: SLF001
+        return light
+
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         columns = np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(b.geometry.columns for b in self._boundaries)]))
         steps = np.zeros((len(rows), len(columns)))
         nearest = self._found[2]
         for number, boundary in enumerate(self._boundaries):
-            here = np.flatnonzero((lift > 0.0) & (nearest[rows] == number))
+            approach = boundary.approach(rows)
+            mine = np.flatnonzero((lift > 0.0)[approach.here] & (nearest[rows[approach.here]] == number))
+            here = approach.here[mine]
             if len(here):
-                mine = np.searchsorted(boundary.rows, rows[here])
                 where = np.searchsorted(columns, boundary.geometry.columns)
                 steps[here[:, None], where] = boundary.geometry.crossing(
-                    rows[here], boundary.direction[mine], boundary.margin[mine], boundary.strict[mine]
+                    rows[here], approach.direction[mine], approach.margin[mine], approach.strict[mine]
                 )
         return shifted(self._x, rows, columns, steps, self._domain)
 
     @cached_property
-    def _found(self) -> tuple[FloatArray, FloatArray, IntArray]:
+    def _found(self) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int16]]:
         """Cost of the nearest error, a lower bound on it, and the boundary it lies beyond."""
         near = np.where(self._losses > 0.0, 0.0, np.inf)
-        least, nearest = near.copy(), np.zeros(len(near), dtype=np.intp)
+        rounds = any(boundary.geometry.mixed or boundary.geometry.rounds for boundary in self._boundaries)
+        least = near.copy() if rounds else near
+        numbers = np.zeros(len(near), dtype=np.int16)
         for number, boundary in enumerate(self._boundaries):
-            for part in boundary.geometry.chunks(len(boundary.rows)):
-                rows = boundary.rows[part]
-                cost, bound = boundary.geometry.nearest(
-                    rows, boundary.direction[part], boundary.margin[part], boundary.strict[part]
-                )
+            for part in boundary.geometry.chunks(0, len(near)):
+                approach = boundary.approach(part)
+                rows = approach.here + part.start
+                with np.errstate(over="ignore"):  # an error that is infinitely dear is none
+                    cost, bound = boundary.geometry.nearest(rows, approach.direction, approach.margin, approach.strict)
                 nearer = cost < near[rows]
-                near[rows[nearer]], nearest[rows[nearer]] = cost[nearer], number
-                least[rows] = np.minimum(least[rows], bound)
-        return near, least, nearest
+                near[rows[nearer]], numbers[rows[nearer]] = cost[nearer], number
+                if rounds:
+                    least[rows] = np.minimum(least[rows], bound)
+        return near, least, numbers
 
 
 def _certificate(how: str, geometries: Sequence[ScoreGeometry]) -> str:

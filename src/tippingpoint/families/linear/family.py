@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.arrays import FloatArray, Signs
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features, read_labels, read_numbers
-from tippingpoint.data.labels import class_indices
+from tippingpoint.data.labels import SmallArray, class_indices
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
@@ -60,7 +60,7 @@ class LinearFamily(Family):
         if len(features.shape) != 1 or is_module(steps_and_last(model)[1]):
             return None
         if isinstance(loss, PiecewiseLinear) and loss.of_features:
-            return PiecesJudgement(model, features, subject.y, loss)
+            return PiecesJudgement(model, features, subject.y, loss, subject.labels)
         try:
             linear = recognise(model, features)
         except NotLinearError as why:
@@ -70,7 +70,7 @@ class LinearFamily(Family):
         chosen = loss_named(_usual(linear) if loss is None else loss)
         if len(linear.coef) > 1 and linear.classes and chosen.name != "zero_one":
             return Refusal(f"the {chosen.label} loss of {len(linear.coef)} classes has no closed form")
-        return LinearJudgement(linear, features, subject.y, chosen)
+        return LinearJudgement(linear, features, subject.y, chosen, subject.labels)
 
 
 def _usual(linear: LinearModel) -> str:
@@ -80,14 +80,16 @@ def _usual(linear: LinearModel) -> str:
 class LinearJudgement(Judgement):
     """A linear model; everything about it is exact."""
 
-    def __init__(self, linear: LinearModel, features: Features, y: Any, loss: Loss) -> None:
+    def __init__(
+        self, linear: LinearModel, features: Features, y: Any, loss: Loss, labels: tuple[Any, ...] | None = None
+    ) -> None:
         self.label: str = loss.label
         self.range: tuple[float, float] = loss.range
         self._features = features
         self._linear = linear
         self._loss = loss
         self._target = self._targets(y) if loss.task == "regression" else None
-        self._index = self._labels(y) if loss.task == "classification" else None
+        self._index = self._labels(y, labels) if loss.task == "classification" else None
 
     def check_missing(self, domain: Domain) -> None:
         if domain.missing:
@@ -100,7 +102,7 @@ class LinearJudgement(Judgement):
     def oracle(self, domain: Domain) -> Oracle:
         x, (first, *others) = self._features.x, self._linear.scores
         if others and self._index is not None:
-            return CrossingOracle.multiclass(x, self._index, self._linear.scores, domain, self._values)
+            return CrossingOracle.multiclass(x, self._index.astype(np.intp), self._linear.scores, domain, self._values)
         y = self._signs if self._target is None else self._target
         return linear_oracle(x, y, first, self._loss, domain, self._values[:, 0])
 
@@ -109,8 +111,8 @@ class LinearJudgement(Judgement):
         return self._linear.values(self._features.x)
 
     @cached_property
-    def _signs(self) -> FloatArray:
-        return np.where(np.asarray(self._index) > 0, 1.0, -1.0)
+    def _signs(self) -> Signs:
+        return _signs(np.asarray(self._index))
 
     def _targets(self, y: Any) -> FloatArray:
         linear = self._linear
@@ -122,13 +124,14 @@ class LinearJudgement(Judgement):
             raise UnsupportedError(f"the model has {len(linear.coef)} scores; pass one output at a time, as (coef, intercept).")
         return read_numbers(y, "y", len(self._features.x))
 
-    def _labels(self, y: Any) -> IntArray:
+    def _labels(self, y: Any, known: tuple[Any, ...] | None) -> SmallArray:
         linear = self._linear
         if linear.regressor:
             raise UnsupportedError(
                 f"loss={self.label!r} judges classifiers but the model is a regressor; use {_names_of('regression')}."
             )
-        index, classes = class_indices(read_labels(y, "y", len(self._features.x)), linear.classes, len(linear.coef))
+        labels = read_labels(y, "y", len(self._features.x))
+        index, classes = class_indices(labels, linear.classes, len(linear.coef), known)
         if len(linear.coef) > 1 and self._loss.name != "zero_one":
             raise UnsupportedError(
                 f"loss={self.label!r} of {len(classes)} classes is not served for plain coefficients; use 'zero_one', which is"
@@ -140,7 +143,9 @@ class LinearJudgement(Judgement):
 class PiecesJudgement(Judgement):
     """A piecewise-linear loss of the features themselves, which holds the model."""
 
-    def __init__(self, model: Any, features: Features, y: Any, loss: PiecewiseLinear) -> None:
+    def __init__(
+        self, model: Any, features: Features, y: Any, loss: PiecewiseLinear, labels: tuple[Any, ...] | None = None
+    ) -> None:
         if model is not None:
             raise InputError("a PiecewiseLinear loss of the features holds the model already; pass model=None.")
         if loss.slopes.shape[1] != features.x.shape[1]:
@@ -151,12 +156,20 @@ class PiecesJudgement(Judgement):
         self.label: str = loss.label
         self.range: tuple[float, float] = loss.range
         self._x = features.x
-        index, _ = class_indices(read_labels(y, "y", len(features.x)), None, 1)
-        self._signs = np.where(index > 0, 1.0, -1.0)
+        index, _ = class_indices(read_labels(y, "y", len(features.x)), None, 1, labels)
+        self._signs = _signs(index)
         self._loss = loss
 
     def oracle(self, domain: Domain) -> Oracle:
-        return PiecesOracle(self._x, self._signs, self._loss, domain)
+        return PiecesOracle(self._x, self._signs.astype(float), self._loss, domain)
+
+
+def _signs(index: SmallArray) -> Signs:
+    """-1 for the first of two classes, +1 for the second."""
+    signs = (index > 0).astype(np.int8)
+    signs *= 2
+    signs -= 1
+    return signs
 
 
 def _names_of(task: str) -> str:

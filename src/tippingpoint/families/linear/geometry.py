@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, Rows, blocks, combine
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, Rows, Signs, blocks, combine
 from tippingpoint.errors import NumericalError
 from tippingpoint.push import BoxPush, FreePush, MixedPush, Offer, Push, Reach
 from tippingpoint.space.domain import Domain, Menu
@@ -15,7 +16,7 @@ from tippingpoint.space.domain import Domain, Menu
 CHUNK = 2**19
 """Numbers held at once where a computation needs a row of them for every sample."""
 
-COLUMNS = 32
+COLUMNS = 16
 """Numbers that a response without bounds needs for a sample while it is being found."""
 
 CROSSING = 1e-9
@@ -107,13 +108,13 @@ class ScoreGeometry:
         self._offers = [Offer(score.worth(menu), menu.cost) for menu in self._menus]
         held = [menu.options(x) for menu in self._menus]
         self._options = np.column_stack(held) if held else np.zeros((len(x), 0), dtype=np.intp)
-        self.bounded: bool = bool(domain.bounded[self._moves].any() or np.isnan(x[:, self._moves]).any() or self._menus)
+        self.bounded: bool = bool(domain.bounded[self._moves].any() or self._menus or _any_missing(x, self._moves))
         """Whether samples differ in how far they can be pushed."""
         self.rounds: bool = bool((self._step > 0.0).any())
         """Whether some features move in steps too fine for a menu: they move freely, and are rounded at the end."""
         with np.errstate(all="ignore"):
-            self._compliance = float(np.sum(np.square(self._beta) / self._price))
-        if len(self._beta) and not np.finfo(float).tiny <= self._compliance < np.inf:
+            self.compliance: float = float(np.sum(np.square(self._beta) / self._price))
+        if len(self._beta) and not np.finfo(float).tiny <= self.compliance < np.inf:
             raise NumericalError(
                 f"coefficients up to {np.abs(self._beta).max():g} at prices from {self._price.min():g} to {self._price.max():g}"
                 f" have squares that are no numbers; {REMEDY}."
@@ -122,20 +123,26 @@ class ScoreGeometry:
         self.columns: IntArray = np.unique(np.concatenate([self._moves, *jumping])).astype(np.intp)
         """Columns that may move and matter."""
 
+    def without_rows(self) -> ScoreGeometry:
+        """The same where no sample differs from another in how far it can be pushed, without the samples."""
+        light = copy.copy(self)
+        light._x, light._options = self._x[:0], self._options[:0]  # noqa: SLF001  # its own
+        return light
+
     @property
     def mixed(self) -> bool:
         """Whether features jump."""
         return bool(self._menus)
 
-    def push(self, rows: Rows, direction: FloatArray) -> Push:
+    def push(self, rows: Rows, direction: Signs) -> Push:
         """The curves of these rows, for a push in the direction (-1 or +1 a row) of the score."""
         if not self.bounded:
-            return FreePush(self._compliance, len(direction))
+            return FreePush(self.compliance, len(direction))
         if self._menus:
             return self._mixed(rows, direction)
         return BoxPush(np.abs(self._beta), self._price, self._room(rows, direction))
 
-    def steps(self, rows: Rows, direction: FloatArray, reach: Reach) -> FloatArray:
+    def steps(self, rows: Rows, direction: Signs, reach: Reach) -> FloatArray:
         """How far every one of the `columns` goes in a push along the curve; nothing where the multiplier is zero."""
         if not self.mixed:
             return self._laid_out(rows, direction, reach.multiplier, None)
@@ -144,7 +151,7 @@ class ScoreGeometry:
         options = np.where(reach.multiplier[:, None] > 0.0, options, self._options[rows])
         return self._laid_out(rows, direction, multiplier, options)
 
-    def crossing(self, rows: Rows, direction: FloatArray, distance: FloatArray, strict: BoolArray) -> FloatArray:
+    def crossing(self, rows: Rows, direction: Signs, distance: FloatArray, strict: BoolArray) -> FloatArray:
         """How far every one of the `columns` goes to pass a boundary this far away in score; `strict` as in `nearest`."""
         beyond = self._beyond(rows, distance)
         curve = self.push(rows, direction)
@@ -156,7 +163,7 @@ class ScoreGeometry:
         multiplier = np.where(bought.multiplier > 0.0, completed.multiplier, 0.0)
         return self._laid_out(rows, direction, multiplier, bought.options, upwards=True)
 
-    def steps_to(self, rows: Rows, direction: FloatArray, push: FloatArray) -> FloatArray:
+    def steps_to(self, rows: Rows, direction: Signs, push: FloatArray) -> FloatArray:
         """How far every one of the `columns` goes in the cheapest push at least this far, or as far as there is room."""
         curve = self.push(rows, direction)
         if isinstance(curve, MixedPush):
@@ -165,9 +172,7 @@ class ScoreGeometry:
         multiplier = curve.to(np.minimum(push, curve.limit)).multiplier
         return self._laid_out(rows, direction, multiplier, None, upwards=True)
 
-    def nearest(
-        self, rows: Rows, direction: FloatArray, distance: FloatArray, strict: BoolArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def nearest(self, rows: Rows, direction: Signs, distance: FloatArray, strict: BoolArray) -> tuple[FloatArray, FloatArray]:
         """The least cost of passing a boundary this far away in score, and a lower bound on it.
 
         On the boundary itself a sample errs unless `strict`. Only a jump can land there: a slide comes as near as one likes.
@@ -187,7 +192,7 @@ class ScoreGeometry:
             cost = np.where(within, self._cost(rows, steps), np.inf)
         return cost, least
 
-    def rounded(self, rows: Rows, direction: FloatArray, reach: Reach) -> tuple[FloatArray, FloatArray]:
+    def rounded(self, rows: Rows, direction: Signs, reach: Reach) -> tuple[FloatArray, FloatArray]:
         """The push and the cost of what is left of a push once fine steps are rounded."""
         steps = self.steps(rows, direction, reach)
         moved = self._x[rows].copy()
@@ -198,12 +203,15 @@ class ScoreGeometry:
         """All columns of these rows by name, after their steps."""
         return shifted(self._x, rows, self.columns, steps, self._domain)
 
-    def chunks(self, n: int) -> Iterator[slice]:
-        """Slices of so few rows that what is needed for each stays in reach of the processor."""
+    def chunks(self, start: int, stop: int) -> Iterator[slice]:
+        """Rows in slices so short that what is needed for each stays in reach of the processor; none is empty but the only."""
         rungs = sum(offer.ladder.breaks.shape[2] for offer in self._offers)
-        return blocks(n, CHUNK // max(COLUMNS, len(self._moves) + rungs if self.bounded else 0))
+        numbers = len(self._moves) + rungs if self.bounded else 0
+        if start == stop:
+            return iter([slice(start, stop)])
+        return blocks(stop, CHUNK // max(COLUMNS, numbers), start)
 
-    def _mixed(self, rows: Rows, direction: FloatArray) -> MixedPush:
+    def _mixed(self, rows: Rows, direction: Signs) -> MixedPush:
         beta, room = np.abs(self._beta), self._room(rows, direction)
         return MixedPush(beta, self._price, room, self._offers, self._options[rows], direction)
 
@@ -211,7 +219,7 @@ class ScoreGeometry:
         """Beyond a boundary by more than rounding."""
         return np.asarray(distance * (1.0 + CROSSING) + 8.0 * np.finfo(float).eps * self._score.size(self._x[rows]))
 
-    def _room(self, rows: Rows, direction: FloatArray) -> FloatArray:
+    def _room(self, rows: Rows, direction: Signs) -> FloatArray:
         x = self._x[rows]
         low, high = self._domain.bounds(x, self._moves)
         here = x[:, self._moves]
@@ -219,7 +227,7 @@ class ScoreGeometry:
         return np.where(np.isnan(here), 0.0, np.where(up, high - here, here - low))
 
     def _laid_out(
-        self, rows: Rows, direction: FloatArray, multiplier: FloatArray, options: IntArray | None, *, upwards: bool = False
+        self, rows: Rows, direction: Signs, multiplier: FloatArray, options: IntArray | None, *, upwards: bool = False
     ) -> FloatArray:
         """Steps of the features that move freely by this multiplier, and of the menus to these options."""
         steps = multiplier[:, None] * (np.abs(self._beta) / self._price)
@@ -249,6 +257,15 @@ class ScoreGeometry:
             moved[:, self.columns] += steps
             cost += menu.cost[self._options[rows, f], menu.options(moved)]
         return cost
+
+
+def _any_missing(x: FloatArray, columns: IntArray) -> bool:
+    """Whether a value of these columns is missing."""
+    for rows in blocks(len(x), CHUNK // max(x.shape[1], 1)):
+        # A sum is a number unless one of its terms is none, or they are huge.
+        if not np.isfinite(np.add.reduce(x[rows], axis=None)) and np.isnan(x[rows][:, columns]).any():
+            return True
+    return False
 
 
 def shifted(x: FloatArray, rows: IntArray, columns: IntArray, steps: FloatArray, domain: Domain) -> dict[str, FloatArray]:

@@ -60,7 +60,7 @@ class PiecesOracle(RelaxedOracle):
 
     def _whole(self, price: float, *, rounded: bool) -> Response:
         whole = Response.staying(len(self._losses))
-        for rows in max(self._pieces, key=lambda piece: piece.bounded).chunks(len(self._losses)):
+        for rows in max(self._pieces, key=lambda piece: piece.bounded).chunks(0, len(self._losses)):
             _, whole.lift[rows], reach = self._best(price, rows)
             whole.cost[rows] = reach.cost
             # Along a piece the loss rises by t = Bμ with μ = λ/2.

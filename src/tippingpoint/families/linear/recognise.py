@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, blocks
 from tippingpoint.data.frames import Features
-from tippingpoint.errors import InputError, UnsupportedError, listed
+from tippingpoint.errors import InputError, NumericalError, UnsupportedError, listed
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.foreign import guarded, why
 from tippingpoint.preprocessing.affine import NotAffineError, fold
@@ -23,6 +23,9 @@ TRIAL_ROWS = 64
 
 TRIAL_TOLERANCE = 1e-6
 """Relative difference of scores that a faithful copy may show (float32 coefficients reach 1e-7)."""
+
+CHUNK = 2**16
+"""Numbers of the data of which scores are computed at once: they stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,15 @@ class LinearModel:
 
     def values(self, x: FloatArray) -> FloatArray:
         """`(n, K)`: the scores of every row."""
-        return np.column_stack([score.of(x) for score in self.scores])
+        values = np.empty((len(x), len(self.scores)))
+        for k, score in enumerate(self.scores):
+            try:
+                for rows in blocks(len(x), CHUNK // max(x.shape[1], 1)):
+                    values[rows, k] = score.of(x[rows])
+            except NumericalError:
+                score.of(x)  # names the row by its place among all
+                raise
+        return values
 
     def labels(self, scores: FloatArray) -> list[Any]:
         """What a classifier says to these scores."""

@@ -59,7 +59,7 @@ class NetworkFamily(Family):
         module = last if steps is None else folded(steps, last, features)
         if module is None:
             return Refusal("what stands in front of the module is no affine function of numbers")
-        return NetworkJudgement(module, features, subject.y, loss, given)
+        return NetworkJudgement(module, features, subject.y, loss, given, subject.labels, subject.shared)
 
 
 def _check_columns(estimator: Any, features: Features | None) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from torch import nn
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.data.frames import Features
+from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.base import Judgement
+from tippingpoint.families.base import Judgement, Shared
 from tippingpoint.families.network.column.coordinate import ColumnErrorOracle, coordinate_oracle, serves
 from tippingpoint.families.network.column.lines import Chain
 from tippingpoint.families.network.options import EFFORTS, NetworkOptions
@@ -24,14 +25,15 @@ from tippingpoint.families.network.proofs.gates import gate_search
 from tippingpoint.families.network.proofs.nearest import proved_errors
 from tippingpoint.families.network.proofs.ranges import HiddenLayer
 from tippingpoint.families.network.search.errors import Errors
-from tippingpoint.families.network.search.explorer import Explorer
+from tippingpoint.families.network.search.explorer import Explorer, Guide, some_of
 from tippingpoint.families.network.search.nearest import SearchedErrorOracle, searched_errors
 from tippingpoint.families.network.search.oracle import Certifier, Setting, explored
 from tippingpoint.families.network.search.paper import PaperOracle
 from tippingpoint.families.network.search.scores import Scores
-from tippingpoint.families.network.trial import try_out
+from tippingpoint.families.network.trial import TriedModule, try_out
 from tippingpoint.losses import Loss
 from tippingpoint.query.noise import Noise
+from tippingpoint.query.others import Others
 from tippingpoint.query.queried import QueriedModel
 from tippingpoint.space.domain import Domain
 
@@ -48,10 +50,25 @@ class NetworkJudgement(Judgement):
     searched = True
 
     def __init__(
-        self, module: nn.Module, features: Features, y: Any, loss: str | Loss | UserLoss | None, given: Mapping[str, Any]
+        self,
+        module: nn.Module,
+        features: Features,
+        y: Any,
+        loss: str | Loss | UserLoss | None,
+        given: Mapping[str, Any],
+        labels: tuple[Any, ...] | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self._options = NetworkOptions.read(given)
-        self._tried = try_out(module, features, y, loss, self._options)
+        self._shared = shared
+        self._tried = try_out(module, features, y, loss, self._options, labels)
+        self._sample: TriedModule | None = None
+        if shared is not None:
+            alike = partial(self._tried.on, loss=loss, classes=self._options.classes, labels=labels)
+            self._sample = alike(shared.features, shared.y)
+            some = _guides(self._sample.reading.labels, len(shared.features.x))
+            guides = alike(shared.features.take(some), read_vector(shared.y, "y", len(shared.features.x))[some])
+            self._tried = replace(self._tried, guides=guides)
         self._reading = reading = self._tried.reading
         self._features = features
         if reading.loss.needs_crossing:
@@ -80,7 +97,9 @@ class NetworkJudgement(Judgement):
                 "method='exact' serves one hidden layer of ReLUs with one output, and a loss known by name; use method='path',"
                 " which searches, and bounds from below where it can."
             )
-        explorer = Explorer(scores, reading.loss, reading.labels, options.seed, self._restarts(scores.samples), reading.leads)
+        restarts = self._restarts(scores.samples if self._shared is None else self._shared.total)
+        guide = self._guide(domain, restarts)
+        explorer = Explorer(scores, reading.loss, reading.labels, options.seed, restarts, reading.leads, guide)
         setting = self._setting(scores, explorer.now, domain)
         certifier = self._steepness(domain, setting)
         if reading.loss.needs_crossing:
@@ -130,7 +149,10 @@ class NetworkJudgement(Judgement):
                 " method='path', or a Space of numbers."
             )
         reason = "a network in a space of categories or whole numbers"
-        model = QueriedModel(self._tried.queried, self._features.x, reason, Noise(), options.seed, options.progress)
+        others, tried = None, self._sample
+        if self._shared is not None and tried is not None:
+            others = Others(tried.features.x, tried.reading.labels, tried.now, self._shared.numbers)
+        model = QueriedModel(self._tried.queried, self._features.x, reason, Noise(), options.seed, options.progress, others)
         # What bounds the space in which everything moves freely bounds this one.
         certifier = self._steepness(domain.relaxed(), self._setting(self._tried.staying, self._tried.now, domain))
         return model.oracle(domain, {}, certifier.certify)
@@ -155,6 +177,15 @@ class NetworkJudgement(Judgement):
         work = EFFORTS[self._options.certify]
         return steepness_certifier(self._tried.layers, self._features, domain, self._reading, setting, work)
 
+    def _guide(self, domain: Domain, restarts: int) -> Guide | None:
+        """Of a partition: where samples of the whole data go."""
+        tried = self._tried.guides
+        if tried is None or self._shared is None:
+            return None
+        reading, seed = tried.reading, self._options.seed
+        explorer = Explorer(tried.scores(domain), reading.loss, reading.labels, seed, restarts, reading.leads)
+        return Guide(explorer, self._shared.numbers)
+
     def _restarts(self, samples: int) -> int:
         """Random starts are cheap for few samples, and where few have been where others could go they are needed."""
         if self._options.restarts is not None:
@@ -174,3 +205,10 @@ class NetworkJudgement(Judgement):
             return None
         found = Chain.of(self._tried.layers, self._features.x.shape[1])
         return None if isinstance(found, str) else (found, found.enter(self._features.x))
+
+
+def _guides(labels: IntArray | None, rows: int) -> IntArray:
+    """Of a sample of so many rows, those that guide others: some of every label; some of all where there are none."""
+    if labels is None:
+        return some_of(np.arange(rows))
+    return np.sort(np.concatenate([some_of(np.flatnonzero(labels == one)) for one in np.unique(labels)]))

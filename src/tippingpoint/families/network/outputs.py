@@ -57,12 +57,16 @@ def read_outputs(
     outputs: int,
     classes: Sequence[Any] | None,
     device: torch.device,
+    every: tuple[Any, ...] | None = None,
 ) -> OutputReading:
-    """The user's loss on the output of `n` rows; `outputs` is the number of logits, 1 for one score."""
+    """The user's loss on the output of `n` rows; `outputs` is the number of logits, 1 for one score.
+
+    Where the rows are a part of the data, `every` holds the distinct labels of them all.
+    """
     if callable(loss) and not isinstance(loss, Loss):
         return _own_loss(read_vector(y, "y", n), loss, device)
     if loss is None:
-        labels = read_vector(y, "y", n)
+        labels = read_vector(y, "y", n) if every is None else read_vector(every, "y")
         continuous = labels.dtype.kind == "f" and not np.array_equal(labels, np.round(labels))
         loss = "squared" if continuous and outputs == 1 else "zero_one"
     chosen = loss_named(loss)
@@ -72,7 +76,7 @@ def read_outputs(
                 f"loss={chosen.label!r} judges one output, but the module has {outputs}; wrap the one you mean."
             )
         return _regression(read_numbers(y, "y", n), chosen, device)
-    index = _classes(read_labels(y, "y", n), outputs, classes)
+    index = _classes(read_labels(y, "y", n), outputs, classes, every)
     return _binary(index, chosen, device) if outputs == 1 else _many(index, outputs, chosen, device)
 
 
@@ -199,15 +203,18 @@ def _at(values: Tensor, rows: IntArray) -> Tensor:
     return values[torch.as_tensor(rows, device=values.device)]
 
 
-def _classes(labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] | None) -> IntArray:
+def _classes(
+    labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] | None, every: Sequence[Any] | None = None
+) -> IntArray:
     """Which output each label means: numbers count from 0, two labels of one score are in order, others are named."""
     wanted = max(2, outputs)
     if classes is not None:
         return _named(labels, classes, wanted)
-    whole = labels.dtype.kind in "biuf" and np.array_equal(labels, np.round(labels.astype(float)))
+    held = labels if every is None else read_vector(every, "y")
+    whole = held.dtype.kind in "biuf" and np.array_equal(held, np.round(held.astype(float)))
     if whole:
         index = labels.astype(np.intp)
-        if outputs == 1 and np.isin(index, (-1, 1)).all() and (index == -1).any():
+        if outputs == 1 and np.isin(held, (-1, 1)).all() and (held == -1).any():
             return (index > 0).astype(np.intp)
         bad = np.flatnonzero((index < 0) | (index >= wanted))
         if len(bad):
@@ -216,8 +223,8 @@ def _classes(labels: np.ndarray[Any, Any], outputs: int, classes: Sequence[Any] 
                 f" {wanted - 1}; name others in their order, as classes=[...], or judge by a loss for numbers, as 'squared'."
             )
         return index
-    index, _ = class_indices(labels, None, outputs)
-    return index
+    positions, _ = class_indices(labels, None, outputs, every)
+    return positions.astype(np.intp)
 
 
 def _named(labels: np.ndarray[Any, Any], classes: Any, wanted: int) -> IntArray:

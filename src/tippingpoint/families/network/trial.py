@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ from tippingpoint.errors import InputError, OutputWarning
 from tippingpoint.families.network.options import NetworkOptions
 from tippingpoint.families.network.outputs import OutputReading, UserLoss, check_logits, read_outputs
 from tippingpoint.families.network.proofs.chains import chain
-from tippingpoint.families.network.search.scores import Scores
+from tippingpoint.families.network.search.scores import EVEN_ROWS, Scores, filled
 from tippingpoint.foreign import guarded
 from tippingpoint.losses import Loss
 from tippingpoint.preprocessing.modules import input_dtype
@@ -49,6 +50,8 @@ class TriedModule:
         What its outputs mean.
     layers
         The module as a chain of layers; None where it is anything else.
+    guides
+        The same on some rows of the whole data, where these are a part of them.
     """
 
     module: nn.Module
@@ -57,11 +60,29 @@ class TriedModule:
     batch: int | None
     reading: OutputReading
     layers: nn.Sequential | None
+    guides: TriedModule | None = None
 
     def scores(self, domain: Domain) -> Scores:
         """Its scores on samples that move within a domain."""
         x, shape = self.features.x, self.features.shape
-        return Scores(self.module, self.reading.pushed, x, shape, domain, self.device, self.batch)
+        scores = Scores(self.module, self.reading.pushed, x, shape, domain, self.device, self.batch)
+        if self.guides is not None:  # what counts as an error must not depend on the rows beside it
+            scores.rounding = self.guides.scores(domain).rounding
+            scores.even = min(scores.batch, EVEN_ROWS)
+        return scores
+
+    def on(
+        self,
+        features: Features,
+        y: Any,
+        loss: str | Loss | UserLoss | None,
+        classes: Sequence[Any] | None,
+        labels: tuple[Any, ...] | None,
+    ) -> TriedModule:
+        """The same on other rows."""
+        outputs = _outputs(self.module, _tensor(features, self.device, self.module))
+        reading = read_outputs(y, len(features.x), loss, outputs, classes, self.device, labels)
+        return replace(self, features=features, reading=reading, guides=None)
 
     @cached_property
     def staying(self) -> Scores:
@@ -78,9 +99,12 @@ class TriedModule:
         """`v` of these samples at these places, by the module itself."""
         found = np.empty(len(rows))
         with torch.no_grad():
-            for part in blocks(len(rows), self.batch or self.staying.batch):
-                inputs = torch.tensor(places[part], dtype=input_dtype(self.module), device=self.device)  # a copy of it
-                found[part] = self.staying.scored(inputs.reshape(-1, *self.features.shape), rows[part]).double().cpu().numpy()
+            even = self.staying.even
+            for part in blocks(len(rows), even or self.batch or self.staying.batch):
+                shown = filled(part, even)
+                inputs = torch.tensor(places[shown], dtype=input_dtype(self.module), device=self.device)  # a copy of it
+                scores = self.staying.scored(inputs.reshape(-1, *self.features.shape), rows[shown])
+                found[part] = scores.double().cpu().numpy()[: part.stop - part.start]
         return found
 
     @property
@@ -91,9 +115,14 @@ class TriedModule:
 
 
 def try_out(
-    module: nn.Module, features: Features, y: Any, loss: str | Loss | UserLoss | None, options: NetworkOptions
+    module: nn.Module,
+    features: Features,
+    y: Any,
+    loss: str | Loss | UserLoss | None,
+    options: NetworkOptions,
+    labels: tuple[Any, ...] | None = None,
 ) -> TriedModule:
-    """The module on these data, judged by this loss; an error where it cannot be."""
+    """The module on these data, judged by this loss; an error where it cannot be. `labels` are those of all data, of a part."""
     if torch.is_inference_mode_enabled():
         raise InputError("networks are searched by their gradients; leave torch.inference_mode() first (no_grad() is fine).")
     features.check_numbers()
@@ -102,7 +131,7 @@ def try_out(
     if options.device is not None and device != _home(module):
         module = copy.deepcopy(module).to(device)  # the user's own stays where it is
     some = _tensor(features, device, module)
-    reading = read_outputs(y, len(features.x), loss, _outputs(module, some), options.classes, device)
+    reading = read_outputs(y, len(features.x), loss, _outputs(module, some), options.classes, device, labels)
     layers = chain(module, some)
     check_logits(reading, layers)
     _check_range(reading, layers, module, some)

@@ -30,11 +30,14 @@ class TableSamples:
         Weights of the samples, positive, of sum one.
     labels
         What each is called.
+    whole
+        The sum of their weights as they were given.
     """
 
     oracle: TableOracle
     base: FloatArray
     labels: list[Any]
+    whole: float
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,13 @@ class Alternatives:
         loss, cost = self.loss[lines], self.cost[lines]
         of = "" if group is None else f" of {group!r}"
         _check_originals(codes, labels, loss, cost, lines, of, None if group is not None else self.groupings)
-        base = self._base(codes, labels, lines, of)
+        base, whole = self._base(codes, labels, lines, of)
         rows = np.flatnonzero(base)
         kept = np.isin(codes, rows)
         place = np.cumsum(base > 0.0) - 1
         columns = {name: values[lines[kept]] for name, values in self.columns.items()} or {"line": lines[kept]}
         oracle = TableOracle(place[codes[kept]], loss[kept], cost[kept], columns)
-        return TableSamples(oracle, base[rows], [labels[i] for i in rows])
+        return TableSamples(oracle, base[rows], [labels[i] for i in rows], whole)
 
     @property
     def range(self) -> tuple[float, float]:
@@ -110,10 +113,10 @@ class Alternatives:
         found.sort(key=lambda each: (not each[1], each[0] != USUAL_GROUPING, each[2]))
         return [(name, complete) for name, complete, _ in found]
 
-    def _base(self, codes: IntArray, labels: list[Any], lines: IntArray, of: str) -> FloatArray:
-        """The weight of each sample, of all one."""
+    def _base(self, codes: IntArray, labels: list[Any], lines: IntArray, of: str) -> tuple[FloatArray, float]:
+        """The weight of each sample, of all one; and what they weigh together as given."""
         if self.weight is None:
-            return base_weights(None, len(labels))
+            return base_weights(None, len(labels)), float(len(labels))
         given, name = self.weight[lines], self.roles["weight"]
         first = np.zeros(len(labels))
         first[codes[::-1]] = given[::-1]
@@ -124,7 +127,7 @@ class Alternatives:
                 f"table[{name!r}][{lines[i]}]: sample {labels[codes[i]]!r}{of} has different weights on its lines; give one"
                 " weight a sample."
             )
-        return base_weights(first, len(labels), f"table[{name!r}]")
+        return base_weights(first, len(labels), f"table[{name!r}]"), float(first.sum())
 
 
 def read_alternatives(frame: Any, roles: Mapping[str, str]) -> Alternatives:

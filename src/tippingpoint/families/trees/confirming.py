@@ -55,7 +55,7 @@ def confirmed(enclosure: TreeErrors | TreeGains, ask: Ask) -> Confirmed:
 
 def _beyond_doubt(task: TreeTask, rows: IntArray, nearest: FloatArray, ask: Ask) -> tuple[FloatArray, FloatArray]:
     """Errors of these samples, however sums are rounded, near those that are none; their own places where none is found."""
-    radius = np.minimum(4.0 * nearest, 2.0 * task.farthest)
+    radius = np.minimum(4.0 * nearest, 2.0 * task.usual.farthest)
     found = task.strict.search(rows, np.zeros(len(rows)), -radius, passes(STRICT_LEVEL, crossing=True), math.inf)
     cells = np.where(found.found[:, None], found.cells, task.partition.rows.home[rows])
     places = task.places(rows, cells)

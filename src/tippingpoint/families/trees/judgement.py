@@ -62,12 +62,16 @@ class TreeJudgement(Judgement):
 
     searched = True
 
-    def __init__(self, model: TreeModel, features: Features, label: str, options: TreeOptions) -> None:
+    def __init__(
+        self, model: TreeModel, features: Features, label: str, options: TreeOptions, sample: TreeJudgement | None = None
+    ) -> None:
+        """Of a part of the data, `sample` is the judgement of a sample of them all."""
         self.label: str = label
         self.range: tuple[float, float] = model.judge.loss.range
         self._model = model
         self._features = features
         self._options = options
+        self._sample = sample
         self._losses = self._ask(np.arange(len(features.x)), features.x)
 
     def check_missing(self, domain: Domain) -> None:
@@ -98,7 +102,8 @@ class TreeJudgement(Judgement):
             for sides in (model.sides, model.strict)
         )
         highest = judge.highest(model.sides)
-        return TreeTask(divided, judge, model.sides, near, strict, x, self._losses, highest, Memory(len(x)))
+        of_all = None if self._sample is None else self._sample._task(domain).usual  # noqa: SLF001  # of its own kind
+        return TreeTask(divided, judge, model.sides, near, strict, x, self._losses, highest, Memory(len(x)), of_all)
 
     def _ask(self, rows: IntArray, places: FloatArray) -> FloatArray:
         """The losses of samples at places, by the library's own word."""

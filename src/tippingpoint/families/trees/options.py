@@ -10,8 +10,8 @@ from typing import Any
 
 from tippingpoint.core.prover import Limits
 from tippingpoint.errors import InputError
-from tippingpoint.families.options import TIME_LIMIT, Options, check_progress, check_whole, on_command_line
-from tippingpoint.processors import usable_cores
+from tippingpoint.families.options import TIME_LIMIT, Options, check_progress, on_command_line
+from tippingpoint.processors import threads_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class TreeOptions(Options):
     time_limit
         Seconds for the proof of a question; what is proved by then is in the bounds.
     threads
-        That work at once; None for as many as this process has cores. The numbers are the same.
+        That work at once; None for all cores, as far as OMP_NUM_THREADS allows; -1 is all, -2 all but one. The numbers are the
+        same.
     progress
         Whether to show the bounds as they close; None: on a terminal.
     classes
@@ -37,9 +38,7 @@ class TreeOptions(Options):
         metadata=on_command_line("of tree ensembles: between the bounds, at which proofs end; default 0.001", kind="number"),
     )
     time_limit: float = field(default=60.0, metadata=TIME_LIMIT)
-    threads: int | None = field(
-        default=None, metadata=on_command_line("of tree ensembles: that work at once; default all cores", kind="count")
-    )
+    threads: int | None = None
     progress: bool | None = None
     classes: Sequence[Any] | None = None
 
@@ -48,7 +47,7 @@ class TreeOptions(Options):
             raise InputError(f"gap={self.gap!r} must be a number from 0 to 1, as 0.001 for a tenth of a percent.")
         if not (_is_number(self.time_limit) and self.time_limit > 0.0):
             raise InputError(f"time_limit={self.time_limit!r} must be a positive number of seconds; float('inf') for no limit.")
-        check_whole("threads", self.threads, 1, optional=True)
+        threads_of(self.threads)
         check_progress(self.progress)
 
     @property
@@ -59,7 +58,7 @@ class TreeOptions(Options):
     @property
     def workers(self) -> int:
         """Threads that work at once."""
-        return usable_cores() if self.threads is None else int(self.threads)
+        return threads_of(self.threads)
 
 
 def _is_number(value: Any) -> bool:

@@ -92,6 +92,9 @@ class TreeOracle(Oracle):
             proof = prove(problem, enclosure, setting.limits, watch)
         return TunedTreeOracle(setting, enclosure, problem, proof)
 
+    def at_price(self, price: float) -> PricedTreeOracle:
+        return PricedTreeOracle.explored(self._setting, self._setting.enclosure(), price)
+
     def respond(self, price: float) -> Response:
         return self._at(price).respond(price)
 
@@ -129,6 +132,11 @@ class FoundOracle(AtomsOracle):
         lift = losses - task.losses[rows]
         self.caution: str = caution(setting.domain, task.x, rows, places, lift, errors=task.crossing)
 
+        self._setting = setting
+
+    def at_price(self, price: float) -> PricedTreeOracle:
+        return PricedTreeOracle.explored(self._setting, self._enclosure.copied(), price)
+
     @property
     def least(self) -> FloatArray | None:
         return self._enclosure.least if isinstance(self._enclosure, TreeErrors) else None
@@ -149,7 +157,6 @@ class TunedTreeOracle(FoundOracle):
 
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains, problem: Problem, proof: Proof) -> None:
         super().__init__(setting, enclosure)
-        self._setting = setting
         self._problem = problem
         self._question = _question(problem)
         self._proof = proof
@@ -177,12 +184,32 @@ class TunedTreeOracle(FoundOracle):
             return Certificate(solution.lower if self._attained else self._proof.lower, BY_CELLS)
         return super().certify(problem, solution)
 
+    def gain_bounds(self, price: float) -> FloatArray | None:
+        return self._enclosure.gains(price)
+
     def bound(self, problem: Problem, solution: Solution) -> Certificate:
         """Of another question: whatever the bounds of this one say of it."""
         if solution.status is Status.ALREADY:
             return Certificate(solution.lower, BY_CELLS)
         price = solution.right.price if 0.0 < solution.right.price < math.inf else problem.theta1
         return Certificate(highest_floor(problem, self._enclosure.gains, price), BY_CELLS)
+
+
+class PricedTreeOracle(FoundOracle):
+    """The best places of all samples at a price, and bounds on what any are worth there, as they are for each on its own."""
+
+    @classmethod
+    def explored(cls, setting: Setting, enclosure: TreeErrors | TreeGains, price: float) -> PricedTreeOracle:
+        """With what an enclosure learns at a price."""
+        enclosure.explore(price, LEVELS_A_PRICE, setting.limits.seconds)
+        return cls(setting, enclosure)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._setting.notes
+
+    def gain_bounds(self, price: float) -> FloatArray | None:
+        return self._enclosure.gains(price)
 
 
 class WidenedTreeOracle(FoundOracle):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +49,25 @@ def passes(level: int, *, crossing: bool) -> int:
 
 
 @dataclass(frozen=True)
+class Usual:
+    """What is usual among samples: where proofs begin, and how far they go.
+
+    Attributes
+    ----------
+    nearest
+        What it costs, in the middle, to leave a cell of one variable.
+    farthest
+        A cost that no place of any of them exceeds.
+    lift
+        The most that a sample's loss can rise, in the middle of those that can.
+    """
+
+    nearest: float
+    farthest: float
+    lift: float
+
+
+@dataclass(frozen=True)
 class TreeTask:
     """A forest in a domain, judged: all that there is to search.
 
@@ -69,6 +89,11 @@ class TreeTask:
         Bounds on the loss of any place.
     memory
         What was searched before.
+    of_all
+        What is usual in the whole data, by a sample of them, where these samples are a part; None where they are all. Searches
+        of a sample take nothing else from others, so the same work at the same price finds the same for it, until time is
+        over. How much of it a question gives to each sample beyond that, its whole partition decides: two partitionings may
+        prove different bounds, all of which hold.
     """
 
     partition: Partition
@@ -80,6 +105,7 @@ class TreeTask:
     losses: FloatArray
     highest: FloatArray
     memory: Memory = field(repr=False)
+    of_all: Usual | None = None
 
     @property
     def crossing(self) -> bool:
@@ -99,20 +125,29 @@ class TreeTask:
         return self.partition.rows.places(self.partition.forest.variables, rows, cells, self.x)
 
     @cached_property
-    def farthest(self) -> float:
-        """A cost that no place of any sample exceeds."""
+    def usual(self) -> Usual:
+        """What is usual: in the whole data, where these are a part of them; that no place is farther holds here too."""
+        if self.of_all is not None:
+            return replace(self.of_all, farthest=max(self.of_all.farthest, self._farthest()))
+        lift = self.lift[self.lift > 0.0]
+        return Usual(self._nearest(), self._farthest(), float(np.median(lift)) if len(lift) else 1.0)
+
+    @property
+    def lift(self) -> FloatArray:
+        """Bounds on how far losses can rise."""
+        return np.maximum(self.highest - self.losses, 0.0)
+
+    def _farthest(self) -> float:
         return float(
             sum((self._costs(v, farthest=True) for v in range(self._variables)), np.zeros(len(self.x))).max(initial=0.0)
         )
 
-    @cached_property
-    def nearest(self) -> float:
-        """What it costs, in the middle, to leave a cell of one variable."""
+    def _nearest(self) -> float:
         least = np.full(len(self.x), math.inf)
         for v in range(self._variables):
             least = np.minimum(least, self._costs(v, farthest=False))
         usual = least[np.isfinite(least) & (least > 0.0)]
-        return float(np.median(usual)) if len(usual) else self.farthest
+        return float(np.median(usual)) if len(usual) else self._farthest()
 
     @property
     def _variables(self) -> int:
@@ -148,7 +183,9 @@ class TreeErrors(ErrorEnclosure):
     """The nearest errors of the samples of a forest."""
 
     def __init__(self, task: TreeTask) -> None:
-        super().__init__(task.losses, np.full(len(task.losses), math.inf), NEAR * task.nearest, _wider(task.farthest))
+        super().__init__(
+            task.losses, np.full(len(task.losses), math.inf), NEAR * task.usual.nearest, _wider(task.usual.farthest)
+        )
         self.task = task
         self.cells: Int32Array = task.partition.rows.home.copy()
         """Where the nearest errors are."""
@@ -167,11 +204,15 @@ class TreeErrors(ErrorEnclosure):
         Samples of which an error is known that costs no more than `beyond` are left as they are.
         """
         end, farthest = time.monotonic() + seconds, min(price, self._top)
-        for radius in _radii(max(beyond, self.task.nearest), farthest):
+        for radius in _radii(max(beyond, self.task.usual.nearest), farthest):
             for level in range(levels):
                 rows = np.flatnonzero((self.nearest > beyond) & (self.least < np.minimum(self.nearest, radius)))
                 if len(rows) and time.monotonic() < end:
                     self.work(rows, radius, level, end - time.monotonic())
+
+    def copied(self) -> TreeErrors:
+        """Another one that knows as much."""
+        return copy.deepcopy(self, {id(self.task): self.task})
 
     def widened(self, price: float, levels: int, seconds: float) -> TreeErrors:
         """Another one that knows as much of errors within a price, and more of those beyond."""
@@ -188,11 +229,10 @@ class TreeGains(GainEnclosure):
     """The best responses of the samples of a forest under a loss of its outputs."""
 
     def __init__(self, task: TreeTask) -> None:
-        lift = np.maximum(task.highest - task.losses, 0.0)
-        usual = float(np.median(lift[lift > 0.0])) if (lift > 0.0).any() else 1.0
-        dearest = _wider(task.farthest)
-        top = TOP_FACTOR * dearest / usual
-        super().__init__(task.losses, lift, NEAR * task.nearest / usual or top, top or 1.0, dearest)
+        usual = task.usual
+        dearest = _wider(usual.farthest)
+        top = TOP_FACTOR * dearest / usual.lift
+        super().__init__(task.losses, task.lift, NEAR * usual.nearest / usual.lift or top, top or 1.0, dearest)
         self.task = task
         self.atoms: Atoms = Atoms(task.x)
 
@@ -217,12 +257,18 @@ class TreeGains(GainEnclosure):
         if found.interrupted:
             raise KeyboardInterrupt
 
-    def explore(self, price: float, levels: int) -> None:
+    def copied(self) -> TreeGains:
+        """Another one that knows as much."""
+        return copy.deepcopy(self, {id(self.task): self.task})
+
+    def explore(self, price: float, levels: int, seconds: float = math.inf) -> None:
         """Look for the best places of all samples at a price, by so many levels of work."""
+        end = time.monotonic() + seconds
         if price > 0.0:
             self._go(min(price, self._top))
             for level in range(levels):
-                self.work(np.arange(len(self.losses)), self._price, level, math.inf)
+                if time.monotonic() < end:
+                    self.work(np.arange(len(self.losses)), self._price, level, end - time.monotonic())
 
 
 def _radii(first: float, last: float) -> list[float]:

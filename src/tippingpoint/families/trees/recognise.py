@@ -59,7 +59,13 @@ def _judgement(reading: TreeReading, steps: Any, subject: Subject, given: Mappin
     flaw = _flaw(reading, columns, steps, features) or _other_labels(judge, subject, outputs) or _obstacle(raw, subject)
     if flaw is not None:
         return Unread(flaw)
-    return TreeJudgement(TreeModel(subject.model, steps, raw, judge, *sides), features, label, TreeOptions.read(given))
+    sample, shared = None, subject.shared
+    if shared is not None:
+        whole = _judgement(reading, steps, replace(subject, features=shared.features, y=shared.y, shared=None), given)
+        if isinstance(whole, Unread):
+            return whole
+        sample = whole
+    return TreeJudgement(TreeModel(subject.model, steps, raw, judge, *sides), features, label, TreeOptions.read(given), sample)
 
 
 def _sides(judge: Judge, outputs: FloatArray) -> tuple[Sides, Sides] | Unread:
@@ -84,8 +90,8 @@ def _judge(reading: TreeReading, subject: Subject, given: Sequence[Any] | None) 
         raise UnsupportedError(f"loss={loss.label!r} judges regressors but the model is a classifier; use 'zero_one'.")
     classes = _classes(reading, given)
     scores = reading.forest.outputs if reading.forest.outputs > 2 else 1
-    index, known = class_indices(read_labels(subject.y, "y", samples), classes, scores)
-    return Judge(reading, loss, index, None), loss.label_of(len(known))
+    index, known = class_indices(read_labels(subject.y, "y", samples), classes, scores, subject.labels)
+    return Judge(reading, loss, index.astype(np.intp), None), loss.label_of(len(known))
 
 
 def _classes(reading: TreeReading, given: Sequence[Any] | None) -> list[Any] | None:

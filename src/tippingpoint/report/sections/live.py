@@ -137,7 +137,7 @@ def _beforehand(problem: Problem) -> Beforehand:
 
 def _record(solved: Solved) -> dict[str, Any]:
     """A setting and its numbers, by the names that the page's script has for them."""
-    problem, q = solved.problem, solved.distribution
+    problem, q = solved.problem, solved.summary
     return {
         "risk": problem.risk,
         "theta1": problem.theta1,

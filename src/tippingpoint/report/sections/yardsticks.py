@@ -72,7 +72,8 @@ def compute(material: Material) -> list[Yardstick]:
 
 def sampling_noise(problem: Problem) -> float:
     """The root mean square difference in risk between two random halves of the rows; not a number for a single row."""
-    return HALVES * standard_error(problem.responses.losses - problem.current, problem.base)
+    losses = problem.samples.joined(lambda block: block.losses)
+    return HALVES * standard_error(losses - problem.current, problem.base)
 
 
 def own(result: Mapping[str, Any], standing: str) -> Yardstick:

@@ -164,9 +164,9 @@ class DistanceCertifier(Certifier):
         return self.least.squared_distances if isinstance(self.least, LayerSlopes) else self.least
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
-        return Certificate(highest_floor(problem, self._gains, _begin(problem, solution)), self.by)
+        return Certificate(highest_floor(problem, self.gains, _begin(problem, solution)), self.by)
 
-    def _gains(self, price: float) -> FloatArray:
+    def gains(self, price: float) -> FloatArray:
         return largest_gains(price, self.right, self.squared)
 
 
@@ -221,6 +221,15 @@ class GateCertifier(Certifier):
         layers = oracle.learnt(known.steps)
         proofs = (*self.known, (price, most))
         return replace(self, known=proofs, deadline=deadline, finished=finished, stopped=stopped), layers
+
+    def gains(self, price: float) -> FloatArray | None:
+        """Gains are convex in the price and nothing at 0, so what is proved at one price bounds those below."""
+        best = self.fallback.gains(price)
+        for rung, most in self.known:
+            if price <= rung:
+                below = most * (price / rung)
+                best = below if best is None else np.minimum(best, below)
+        return best
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         best = self.fallback.certify(problem, solution)

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.families.network.search.cuts import Cut, suggest
 from tippingpoint.families.network.search.errors import Errors, approach, land
 from tippingpoint.families.network.search.scores import Outputs, Scores, cost
 from tippingpoint.families.network.search.summits import Summit, climb
 from tippingpoint.losses import Loss
 from tippingpoint.progress import Tick
+from tippingpoint.query.draws import row_normals
 
 RATIO = 4.0
 """From one price of the ladder to the next."""
@@ -63,16 +64,26 @@ class Explorer:
         How many of them there are at every price.
     leads
         Further scores, such as the lead of every class, towards whose zeros searches begin too.
+    guide
+        Where other samples go, where these are a part of the data; None where they are all, and learn from each other.
     """
 
     def __init__(
-        self, scores: Scores, loss: Loss, labels: IntArray | None, seed: int, restarts: int, leads: Sequence[Outputs] = ()
+        self,
+        scores: Scores,
+        loss: Loss,
+        labels: IntArray | None,
+        seed: int,
+        restarts: int,
+        leads: Sequence[Outputs] = (),
+        guide: Guide | None = None,
     ) -> None:
         self.scores = scores
         self.loss = loss
         self._labels = labels
         self._seed = seed
         self._restarts = restarts
+        self._guide = guide
         self._leads = [scores.by(lead) for lead in leads]
         self._all = np.arange(scores.samples)
         now, slope = scores.linearised(self._all, scores.staying(self._all))
@@ -80,11 +91,17 @@ class Explorer:
         """Every sample's score where it is."""
         steep = cost(slope)
         typical = float(np.median(steep[steep > 0.0])) if (steep > 0.0).any() else 1.0
-        self._unit = 1.0 / typical
+        self.unit: float = 1.0 / typical if guide is None else guide.explorer.unit
+        """The price at which a typical sample moves its score by one half."""
+
+    @property
+    def labels(self) -> IntArray | None:
+        """Of the samples, where they can learn from each other."""
+        return self._labels
 
     def ladder(self) -> list[float]:
         """Prices that a profile is made of, from the highest down."""
-        return [HIGHEST_RUNG * self._unit / RATIO**k for k in range(RUNGS)]
+        return [HIGHEST_RUNG * self.unit / RATIO**k for k in range(RUNGS)]
 
     def scale(self, summit: Summit, warm: FloatArray | None) -> None:
         """From where samples went at the price before (at the first, from here), from where others went, and at random."""
@@ -92,7 +109,7 @@ class Explorer:
         for lead in self._leads if warm is None else ():
             self._climb(summit, self._all, self._towards(lead, self._all, summit.price), FIRST_ITERATIONS)
         for k in range(self._restarts):
-            self._climb(summit, self._all, self._around(summit.steps, k), FIRST_ITERATIONS)
+            self._climb(summit, self._all, self._around(summit, k), FIRST_ITERATIONS)
         self._share(summit)
 
     def again(self, summit: Summit, steps: FloatArray, *, near: bool) -> None:
@@ -110,25 +127,36 @@ class Explorer:
     @property
     def searches(self) -> int:
         """How many starts `seek` makes."""
-        return 3 + len(self._leads) + self._restarts
+        return 1 + self._donors + len(self._leads) + self._restarts
+
+    @property
+    def _donors(self) -> int:
+        """Others whose nearest errors are tried; a guide may be the sample itself, so of guides one more."""
+        return 2 if self._guide is None else 3
 
     def _starts(self, errors: Errors) -> Iterator[FloatArray]:
         """Where they are; towards every class; the nearest errors of others, once and again; beside the nearest known."""
         yield self.scores.staying(errors.rows)
         for lead in self._leads:
             yield self._towards(lead, errors.rows, math.inf)
-        for nearest in range(2):
+        for nearest in range(self._donors):
             yield self._nearest(errors, nearest)
         for k in range(self._restarts):
             reach = np.where(np.isfinite(errors.distance), errors.distance, 0.0)
-            yield errors.steps + self._random(np.sqrt(reach), k)
+            yield errors.steps + self._random(errors.rows, np.sqrt(reach), k)
 
     def _nearest(self, errors: Errors, rank: int) -> FloatArray:
         """The steps to a near place where another sample of the same label errs."""
         if self._labels is None:
-            return errors.steps + self._random(np.ones(len(errors.rows)), self._restarts + rank)
+            return errors.steps + self._random(errors.rows, np.ones(len(errors.rows)), self._restarts + rank)
         begin = errors.steps.copy()
         for mine in self._groups(errors.rows):
+            if self._guide is not None:
+                there = self._guide.errors(int(self._labels[errors.rows[mine[0]]]))
+                if len(there):
+                    here = self.scores.places(errors.rows[mine])
+                    begin[mine] = there[_best(here, there, np.zeros(len(there)), rank)] - here
+                continue
             known = mine[np.isfinite(errors.distance[mine])]
             offered = self._some(known)
             if len(offered) > 1:
@@ -142,6 +170,14 @@ class Explorer:
         begin, promised = summit.steps.copy(), np.full(len(self._all), -np.inf)
         base = self.loss.value(self.now)
         for mine in self._groups(self._all):
+            if self._guide is not None and self._labels is not None:
+                there, worth = self._guide.destinations(summit.price, int(self._labels[mine[0]]))
+                if len(there):
+                    here = self.scores.places(mine)
+                    chosen = _best(here, there, worth, 0)
+                    begin[mine] = there[chosen] - here
+                    promised[mine] = worth[chosen] - summit.price * base[mine] - cost(begin[mine])
+                continue
             offered = self._some(mine[summit.gain[mine] > 0.0])
             if len(offered) > 1:
                 prizes = summit.price * (base[offered] + summit.lift[offered])
@@ -154,16 +190,7 @@ class Explorer:
 
     def _best(self, rows: IntArray, others: IntArray, steps: FloatArray, prizes: FloatArray, rank: int) -> IntArray:
         """For every row, who of the others has been where it would pay most to be: `prize - distance²`."""
-        here, there = self.scores.places(rows), self.scores.places(others) + steps
-        found = np.empty(len(rows), dtype=np.intp)
-        square = cost(there)
-        for part in blocks(len(rows), MAX_DISTANCES // len(others)):
-            worth = prizes - square + 2.0 * (here[part] @ there.T)  # but for what is the same for all others
-            if rank:
-                found[part] = np.argpartition(-worth, min(rank, len(others) - 1), axis=1)[:, min(rank, len(others) - 1)]
-            else:
-                found[part] = worth.argmax(axis=1)
-        return found
+        return _best(self.scores.places(rows), self.scores.places(others) + steps, prizes, rank)
 
     def _to(self, rows: IntArray, others: IntArray, steps: FloatArray) -> FloatArray:
         return self.scores.places(others) + steps - self.scores.places(rows)
@@ -175,26 +202,109 @@ class Explorer:
             yield np.flatnonzero(group == one)
 
     def _some(self, places: IntArray) -> IntArray:
-        if len(places) <= MAX_REFERENCES:
-            return places
-        return places[np.linspace(0, len(places) - 1, MAX_REFERENCES).astype(np.intp)]
+        return some_of(places)
 
     def _towards(self, lead: Scores, rows: IntArray, price: float) -> FloatArray:
         """The best responses of another score, as it is where the samples are."""
         cut, _ = Cut.at(lead, rows, lead.staying(rows))
         return suggest(price, cut, self.loss, lead.room(rows) if lead.bounded else None).steps
 
-    def _around(self, steps: FloatArray, k: int) -> FloatArray:
+    def _around(self, summit: Summit, k: int) -> FloatArray:
         """Somewhere around where samples are, as far away as they go now, and no nearer than most of them do."""
-        length = np.sqrt(cost(steps))
-        moved = length[length > 0.0]
-        return self._random(np.maximum(length, float(np.median(moved)) if len(moved) else 1.0), k)
+        length = np.sqrt(cost(summit.steps))
+        usual = usual_length(summit) if self._guide is None else usual_length(self._guide.summit(summit.price))
+        return self._random(self._all, np.maximum(length, usual), k)
 
-    def _random(self, length: FloatArray, k: int) -> FloatArray:
+    def _random(self, rows: IntArray, length: FloatArray, k: int) -> FloatArray:
         """Directions without preference, of these lengths; the same for the same seed and place in the search."""
-        drawn = np.random.default_rng([self._seed, k]).standard_normal((len(length), len(self.scores.moves)))
+        width = len(self.scores.moves)
+        if self._guide is None:
+            drawn = np.random.default_rng([self._seed, k]).standard_normal((len(length), width))
+        else:
+            drawn = row_normals([self._seed, k], self._guide.numbers[rows], width)
         size = np.sqrt(cost(drawn))
         return drawn * (length / np.where(size > 0.0, size, 1.0))[:, None]
 
     def _climb(self, summit: Summit, rows: IntArray, steps: FloatArray, iterations: int) -> None:
         climb(self.scores, self.loss, self.now, summit, rows, self.scores.kept(rows, steps), iterations)
+
+
+class Guide:
+    """Where samples of the whole data go, told to those of a partition.
+
+    The guides search among themselves, with the same module at the same prices, so that every partition is told the same. What
+    may still differ between partitionings is the rounding of the module: the last digits of a product of matrices depend on
+    how many rows are multiplied at once, and in single precision these decide now and then which of two starts is better.
+
+    Parameters
+    ----------
+    explorer
+        Of the guides: some of a sample of all rows.
+    numbers
+        Of the partition's own rows, among all rows.
+    """
+
+    def __init__(self, explorer: Explorer, numbers: IntArray) -> None:
+        self.explorer = explorer
+        self.numbers = numbers
+        self._summits: dict[float, Summit] = {}
+        self._errors: Errors | None = None
+
+    def summit(self, price: float) -> Summit:
+        """Where the guides go at a price of the ladder, or of its extension upwards."""
+        if price not in self._summits:
+            explorer, top = self.explorer, self.explorer.ladder()[0]
+            made = Summit.staying(price, explorer.scores)
+            before = None if price == top else self.summit(price * RATIO if price < top else price / RATIO)
+            explorer.scale(made, None if before is None else before.steps)
+            self._summits[price] = made
+        return self._summits[price]
+
+    def destinations(self, price: float, label: int) -> tuple[FloatArray, FloatArray]:
+        """Where guides of a label go at a price, and what it is worth to be there."""
+        explorer, summit = self.explorer, self.summit(price)
+        rows = self._of(label, summit.gain > 0.0)
+        prizes = price * (explorer.loss.value(explorer.now)[rows] + summit.lift[rows])
+        return explorer.scores.places(rows) + summit.steps[rows], prizes
+
+    def errors(self, label: int) -> FloatArray:
+        """Where guides of a label err, the nearest such place of each."""
+        explorer = self.explorer
+        if self._errors is None:
+            found = Errors.unknown(explorer.scores, np.flatnonzero(explorer.now < 0.0))
+            explorer.seek(found, lambda _: None)
+            self._errors = found
+        known = np.isfinite(self._errors.distance)
+        able = np.zeros(len(explorer.now), dtype=bool)
+        able[self._errors.rows[known]] = True
+        rows = self._of(label, able)
+        return explorer.scores.places(rows) + self._errors.steps[np.searchsorted(self._errors.rows, rows)]
+
+    def _of(self, label: int, able: BoolArray) -> IntArray:
+        labels = self.explorer.labels
+        return some_of(np.flatnonzero(able & (labels == label))) if labels is not None else np.zeros(0, dtype=np.intp)
+
+
+def some_of(places: IntArray) -> IntArray:
+    """Of too many, some, evenly spread."""
+    if len(places) <= MAX_REFERENCES:
+        return places
+    return places[np.linspace(0, len(places) - 1, MAX_REFERENCES).astype(np.intp)]
+
+
+def usual_length(summit: Summit) -> float:
+    """How far samples go that go anywhere, in the middle."""
+    length = np.sqrt(cost(summit.steps))
+    moved = length[length > 0.0]
+    return float(np.median(moved)) if len(moved) else 1.0
+
+
+def _best(here: FloatArray, there: FloatArray, prizes: FloatArray, rank: int) -> IntArray:
+    """For every row of `here`, where it would pay most to be, `prize - distance²`; or what comes so many ranks after that."""
+    found = np.empty(len(here), dtype=np.intp)
+    square = cost(there)
+    rank = min(rank, len(there) - 1)
+    for part in blocks(len(here), MAX_DISTANCES // len(there)):
+        worth = prizes - square + 2.0 * (here[part] @ there.T)  # but for what is the same for all others
+        found[part] = np.argpartition(-worth, rank, axis=1)[:, rank] if rank else worth.argmax(axis=1)
+    return found

@@ -59,6 +59,10 @@ class Certifier(ABC):
         """Whether it proves the responses of every question anew."""
         return False
 
+    def gains(self, price: float) -> FloatArray | None:
+        """The most that any step can gain at a price; None where that is not known."""
+        return None
+
     def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Layers]:
         """For those who prove: a certifier that has proved the responses at a price, and the layers with what it learnt."""
         return self, oracle.layers
@@ -149,6 +153,9 @@ class SearchedOracle(Oracle):
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
         steps = np.where((lift > 0.0)[:, None], self.steps(price, rows), 0.0)
         return dict(zip(self.setting.names, self.setting.scores.points(rows, steps).T, strict=True))
+
+    def gain_bounds(self, price: float) -> FloatArray | None:
+        return self.certifier.gains(price)
 
     def bound(self, problem: Problem, solution: Solution) -> Certificate:
         if solution.status is Status.ALREADY:  # there is nothing to bound

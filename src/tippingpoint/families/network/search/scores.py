@@ -7,6 +7,7 @@ are counted in units of distance: a step `s` moves feature j by `s_j/√c_j`, an
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,10 @@ TRIAL_ROWS = 16
 
 MAX_DIFFERENCE = 0.5
 """Difference between two answers to one question, relative to their size, that is more than rounding."""
+
+EVEN_ROWS = 256
+"""Rows that a module sees at once, always, where its answers must not depend on how many are asked: the last digits of products
+of matrices do. More are slow where few rows are left to ask about, fewer where many are."""
 
 NOISE_FACTOR = 4.0
 """How much larger than on those rows the rounding may be elsewhere."""
@@ -93,6 +98,8 @@ class Scores:
         """Columns that may move."""
         self.unit: FloatArray = np.sqrt(domain.price[self.moves])
         """How long the step of a feature's unit is."""
+        self.even: int | None = None
+        """Rows that the module sees at once, always: fewer are filled up; None for as many as there are."""
         self._domain = domain
         self.bounded: bool = bool(domain.bounded[self.moves].any())
         self._whole = len(self.moves) == x.shape[1]
@@ -123,6 +130,11 @@ class Scores:
         """The relative precision of the module's numbers."""
         return float(torch.finfo(self._dtype).eps)
 
+    @property
+    def _digits(self) -> int:
+        """Half of the binary digits of the module's numbers."""
+        return round(-math.log2(self.eps)) // 2
+
     @cached_property
     def _places(self) -> FloatArray:
         return np.asarray(self._x[:, self.moves] * self.unit)
@@ -133,7 +145,7 @@ class Scores:
 
     def kept(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """The steps that the module really sees: from where samples are to where its precision, and the bounds, put them."""
-        seen = self.inputs(rows, steps).cpu().reshape(len(rows), -1)[:, self._columns].double().numpy()
+        seen = self.inputs(rows, steps).cpu().flatten(1)[:, self._columns].double().numpy()
         real = (seen - self._x[rows][:, self.moves]) * self.unit
         return np.where(steps == 0.0, 0.0, np.clip(real, *self.room(rows)) if self.bounded else real)
 
@@ -146,7 +158,7 @@ class Scores:
     def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """All features of these rows after their steps: what moved as the module sees it, the rest as it was given."""
         shown = self._x[rows]
-        seen = self.inputs(rows, steps).cpu().reshape(len(rows), -1)[:, self._columns].double().numpy()
+        seen = self.inputs(rows, steps).cpu().flatten(1)[:, self._columns].double().numpy()
         seen = np.clip(seen, *self._domain.bounds(self._x[rows], self.moves)) if self.bounded else seen
         shown[:, self.moves] = np.where(steps == 0.0, shown[:, self.moves], seen)
         return shown
@@ -159,25 +171,29 @@ class Scores:
         """`v` after these steps."""
         found = np.empty(len(rows))
         with torch.no_grad():
-            for part in blocks(len(rows), self.batch):
-                inputs = self.inputs(rows[part], steps[part])
-                found[part] = self.scored(inputs, rows[part]).double().cpu().numpy()
+            for part in blocks(len(rows), self.even or self.batch):
+                shown = filled(part, self.even)
+                inputs = self.inputs(rows[shown], steps[shown])
+                found[part] = self.scored(inputs, rows[shown]).double().cpu().numpy()[: part.stop - part.start]
         return self._checked(found, rows)
 
     def linearised(self, rows: IntArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`v` after these steps, and its gradient with respect to them."""
         found, gradient = np.empty(len(rows)), np.empty((len(rows), len(self.moves)))
-        for part in blocks(len(rows), self.batch):
+        for part in blocks(len(rows), self.even or self.batch):
+            shown, count = filled(part, self.even), part.stop - part.start
             with torch.inference_mode(mode=False), torch.enable_grad():
-                inputs = self.inputs(rows[part], steps[part]).requires_grad_()
-                v = self.scored(inputs.clone(), rows[part])  # it may work in place, but not on what gradients are of
+                inputs = self.inputs(rows[shown], steps[shown]).requires_grad_()
+                v = self.scored(inputs.clone(), rows[shown])  # it may work in place, but not on what gradients are of
                 if not v.requires_grad:
                     raise InputError("the module's output has no gradient with respect to X; it must not detach it.")
                 (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
                 slopes = torch.zeros_like(inputs) if given is None else given
-            found[part] = v.detach().double().cpu().numpy()
-            flat = slopes.double().cpu().reshape(len(rows[part]), -1)
+            found[part] = v.detach().double().cpu().numpy()[:count]
+            flat = slopes.double().cpu().flatten(1)[:count]
             gradient[part] = (flat if self._whole else flat[:, self._columns]).numpy()
+        if self.even is not None:
+            gradient = rounded(gradient, self._digits)
         if self._priced:
             gradient /= self.unit
         return self._checked(found, rows), self._checked(gradient, rows)
@@ -228,6 +244,24 @@ class Scores:
                 " its loss on that row."
             )
         return found
+
+
+def rounded(slopes: FloatArray, digits: int) -> FloatArray:
+    """Slopes to so many binary digits.
+
+    Even among as many rows, the last digits of a gradient depend on where its row stands. A search that ends where its gain is
+    stationary is off by the square of what its slopes are, so half of the digits lead it as far, and are always the same but
+    where a number lies just between two of them.
+    """
+    part, exponent = np.frexp(slopes)
+    return np.asarray(np.ldexp(np.round(np.ldexp(part, digits)), exponent - digits))
+
+
+def filled(part: slice, size: int | None) -> slice | IntArray:
+    """The positions of a block, filled up with the last of them to a size; as they are where none is given."""
+    if size is None:
+        return part
+    return np.asarray(np.minimum(np.arange(part.start, part.start + size), part.stop - 1), dtype=np.intp)
 
 
 def cost(steps: FloatArray) -> FloatArray:

@@ -1,0 +1,263 @@
+"""Partitions on a Dask cluster: what is placed stays on the worker that holds it, and small results come back.
+
+What is placed is the result of a task whose graph the scheduler keeps, so a worker that dies costs time: Dask places its
+partitions again elsewhere. Model and plan are tasks too, whose bytes the scheduler has; each worker gets them once.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tippingpoint.engine.partitions import Loaded, Part, Partition, Partitions, Run
+from tippingpoint.engine.placed import Function, Placed, place_part, placed_whole
+from tippingpoint.engine.planning import Plan
+from tippingpoint.engine.samples import PartitionedSamples
+from tippingpoint.errors import ClusterError, InputError, TippingPointError, UnsupportedError
+from tippingpoint.foreign import why
+from tippingpoint.progress import progress_bar
+
+Client = Any
+"""A client of `distributed`, which has no types of its own."""
+
+Future = Any
+"""A task of it."""
+
+MAX_SENT_ALONG = 2**16
+"""Bytes that are sent along with every task; what is larger goes to each worker once, which takes a round more."""
+
+RETRIES = 2
+"""Times that a task is tried again whose worker was lost in the middle of it."""
+
+
+def current_client() -> Any:
+    """The client that this process is connected by; None where there is none, or no Dask."""
+    import sys
+
+    if "distributed" not in sys.modules:  # whoever has a client has imported it
+        return None
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+def check_client(client: Any) -> Any:
+    """A client as it was given; an error for what is none."""
+    if not (hasattr(client, "submit") and hasattr(client, "scheduler_info")):
+        raise InputError(f"client={client!r} is no Dask client; pass distributed.Client(...), or its address to that.")
+    return client
+
+
+@contextmanager
+def on_cluster() -> Iterator[None]:
+    """Whatever happens to a cluster, in one sentence."""
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except TippingPointError:
+        raise
+    except KilledWorker as error:
+        raise ClusterError(
+            f"workers of the cluster died of one task after the other ({why(error)}), most likely for want of memory; give them"
+            " more, or cut the data into smaller partitions (df.repartition, or smaller row groups)."
+        ) from error
+    except ImportError as error:
+        raise ClusterError(
+            f"a worker of the cluster cannot import what it needs ({why(error)}); install the same packages there, and put"
+            " modules of your own where it finds them."
+        ) from error
+    except Exception as error:
+        gone = (CommClosedError, FutureCancelledError, OSError, TimeoutError)
+        # Of a client that is closed: a class of its own in new versions of distributed, and none that is public.
+        if not isinstance(error, gone) and type(error).__name__ != "ClosedClientError":
+            raise
+        raise ClusterError(f"the Dask cluster is gone ({why(error)}); start it again, and ask once more.") from error
+
+
+def pickled(value: Any, what: str) -> bytes:
+    """A value as bytes; an error in a sentence where it cannot be sent."""
+    from distributed.protocol.pickle import dumps
+
+    try:
+        return bytes(dumps(value))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise UnsupportedError(
+            f"{what} cannot be sent to the workers of a cluster, as it cannot be pickled ({why(error)}); leave the client out,"
+            " or define it at the top of a module."
+        ) from error
+
+
+class Cluster:
+    """The partitions of a data set, as a cluster sees them.
+
+    Parameters
+    ----------
+    client
+        By which it is reached.
+    partitions
+        Of the data.
+    """
+
+    def __init__(self, client: Client, partitions: Partitions) -> None:
+        self.client = client
+        self.partitions: list[Partition] = [partitions[number] for number in range(len(partitions))]
+
+    def run(self) -> Run:
+        """Applies functions of partitions where these are."""
+
+        def run(function: Callable[..., Any], *args: Any) -> list[Any]:
+            sent = self.sent((function, args), "the question")
+            return self.collected([self._submit(_apply, each, sent) for each in self.partitions])
+
+        return run
+
+    def sent(self, value: Any, what: str) -> Future:
+        """Something that all workers need, as a task whose result each of them gets once."""
+        data = pickled(value, what)
+        with on_cluster():
+            return self.client.submit(_unpickled, data, pure=False)
+
+    def placed(self, model: Future, plan: Future) -> list[Future]:
+        """Every partition, prepared where its rows are loaded."""
+        with on_cluster():
+            return [self._submit(_place, each, model, plan) for each in self.partitions]
+
+    def wait(self, futures: Sequence[Future], *, progress: bool | None) -> None:
+        """Until all are there, with a bar on a terminal."""
+        from distributed import as_completed
+
+        with on_cluster(), progress_bar("partitions", len(futures), show=progress) as tick:
+            for count, _ in enumerate(as_completed(futures, loop=self.client.loop), 1):
+                tick(count)
+
+    def collected(self, futures: Sequence[Future]) -> list[Any]:
+        """The results, in order."""
+        with on_cluster():
+            found: list[Any] = self.client.gather(list(futures))
+        return found
+
+    def _submit(self, function: Callable[..., Any], partition: Partition, *args: Any) -> Future:
+        """A function of number, name and rows of a partition; the rows are a task of their own, where Dask knows them."""
+        with on_cluster():
+            if partition.delayed is None:
+                return self.client.submit(_loaded, partition, function, *args, pure=False, retries=RETRIES)
+            rows = self.client.compute(partition.delayed)
+            return self.client.submit(function, partition.number, partition.name, rows, *args, pure=False, retries=RETRIES)
+
+    def lazily(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+        """The same as Dask's delayed objects, one a partition: nothing runs before somebody asks for it."""
+        from dask import delayed
+
+        found = []
+        for each in self.partitions:
+            rows = delayed(each) if each.delayed is None else each.delayed
+            call = _loaded if each.delayed is None else function
+            first = (rows, function) if each.delayed is None else (each.number, each.name, rows)
+            found.append(delayed(call)(*first, *args))
+        return found
+
+
+def _unpickled(data: bytes) -> Any:
+    return pickle.loads(data)  # noqa: S301  # what this very process has pickled
+
+
+def _apply(number: int, name: str, part: Part, sent: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    function, args = sent
+    return function(Loaded(number, name, part), *args)
+
+
+def _loaded(partition: Partition, function: Callable[..., Any], *args: Any) -> Any:
+    return function(partition.number, partition.name, partition.load(), *args)
+
+
+def _place(number: int, name: str, part: Part, model: Any, plan: Plan) -> Placed:
+    return place_part(model, plan, number, name, part, 1)
+
+
+def _call(placed: Placed, sent: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    function, args = sent
+    return function(placed, *args)
+
+
+def _call_pickled(placed: Placed, data: bytes) -> Any:
+    return _call(placed, _unpickled(data))
+
+
+def _shown(number: int, name: str, part: Part, model: Any, plan: Plan, sent: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    return _call(placed_whole(model, plan, number, name, part), sent)
+
+
+class ClusterSamples(PartitionedSamples):
+    """Partitions on the workers of a cluster.
+
+    Parameters
+    ----------
+    cluster
+        And its partitions.
+    model, plan
+        As tasks.
+    placed
+        The partitions, prepared.
+    searched
+        Whether responses are searched for; what is placed knows then where samples go.
+    """
+
+    def __init__(self, cluster: Cluster, model: Future, plan: Future, placed: Sequence[Future], *, searched: bool) -> None:
+        self.cluster = cluster
+        self._model = model
+        self._plan = plan
+        self._placed = placed
+        self._searched = searched
+
+    def each(self, function: Function, *args: Any) -> list[Any]:
+        return self.cluster.collected(self._submitted(function, args))
+
+    def mapped(self, function: Callable[..., Placed], *args: Any) -> ClusterSamples:
+        made = self._submitted(function, args)
+        return ClusterSamples(self.cluster, self._model, self._plan, made, searched=self._searched)
+
+    def shown(self, function: Function, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
+        sent = self.cluster.sent((function, args), "the question")
+        chosen = [k for k in range(len(self._placed)) if only is None or k in only]
+        if self._searched:
+            with on_cluster():
+                futures = [self.cluster.client.submit(_call, self._placed[k], sent, pure=False) for k in chosen]
+            return self.cluster.collected(futures)
+        every = [self.cluster._submit(_shown, self.cluster.partitions[k], self._model, self._plan, sent) for k in chosen]  # noqa: SLF001  # of the same module
+        return self.cluster.collected(every)
+
+    def lazily(self, function: Function, *args: Any) -> list[Any]:
+        """As `shown` of all, for later: Dask's delayed objects."""
+        from dask import delayed
+
+        sent = self.cluster.sent((function, args), "the question")
+        if self._searched:
+            return [delayed(_call)(placed, sent) for placed in self._placed]
+        return self.cluster.lazily(_shown, self._model, self._plan, sent)
+
+    def _submitted(self, function: Function, args: tuple[Any, ...]) -> list[Future]:
+        data = pickled((function, args), "the question")
+        call: Callable[..., Any] = _call_pickled
+        sent: Any = data
+        if len(data) > MAX_SENT_ALONG:
+            call, sent = _call, self.cluster.sent((function, args), "the question")
+        with on_cluster():
+            return [self.cluster.client.submit(call, placed, sent, pure=False, retries=RETRIES) for placed in self._placed]
+
+
+def cluster_samples(model: Any, plan: Plan, cluster: Cluster, *, progress: bool | None = None) -> ClusterSamples:
+    """The samples of a plan, placed on the workers of a cluster."""
+    sent, planned = cluster.sent(model, f"model={type(model).__name__}"), cluster.sent(plan, "the loss or an option")
+    placed = cluster.placed(sent, planned)
+    cluster.wait(placed, progress=progress)
+    return ClusterSamples(cluster, sent, planned, placed, searched=plan.searched)

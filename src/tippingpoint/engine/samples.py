@@ -1,0 +1,146 @@
+"""Samples in partitions, wherever these are: in this process, loaded for every pass where memory is short, or elsewhere."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from tippingpoint.core.blocks import Samples, T, Task
+from tippingpoint.engine.partitions import Partitions
+from tippingpoint.engine.placed import Function, Placed, place_part, placed_whole, run, run_bounded, standing
+from tippingpoint.engine.planning import Plan
+from tippingpoint.errors import InputError
+from tippingpoint.progress import progress_bar
+
+
+class PartitionedSamples(Samples):
+    """Samples in partitions."""
+
+    @abstractmethod
+    def each(self, function: Function, *args: Any) -> list[Any]:
+        """What a function makes of every partition, in their order; small, as it is brought here."""
+
+    @abstractmethod
+    def mapped(self, function: Callable[..., Placed], *args: Any) -> PartitionedSamples:
+        """The same samples by what a function makes of every partition; that stays where it is."""
+
+    @abstractmethod
+    def shown(self, function: Function, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
+        """What a function makes of partitions that can tell where their samples go: of all, or of those with these numbers."""
+
+    def gather(self, task: Task[T]) -> list[T]:
+        return [found for part in self.each(run, task) for found in part]
+
+    @property
+    def ceiling(self) -> float:
+        return float(min(each.ceiling for each in self.each(standing) if each is not None))
+
+
+class BoundedSamples(Samples):
+    """The same samples as if they gained what bounds allow at a price: the dual of them bounds that of all from below."""
+
+    def __init__(self, samples: PartitionedSamples, price: float) -> None:
+        self._samples = samples
+        self._price = price
+
+    @property
+    def ceiling(self) -> float:
+        return self._samples.ceiling
+
+    def gather(self, task: Task[T]) -> list[T]:
+        return [found for part in self._samples.each(run_bounded, task, self._price) for found in part]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is made of every partition after it was placed."""
+
+    function: Callable[..., Placed]
+    args: tuple[Any, ...]
+
+
+class LocalSamples(PartitionedSamples):
+    """Partitions in this process.
+
+    What is placed is kept as long as `memory` lasts; what does not fit is loaded and prepared anew for every pass. The bytes of
+    an answer do not depend on it.
+
+    Parameters
+    ----------
+    model, plan, partitions
+        Of what.
+    threads
+        That work at once.
+    memory
+        Bytes that placed partitions may take; searched models are kept in any case, as they are dear to search again.
+    progress
+        Whether to show a bar while partitions are loaded; None: on a terminal.
+    """
+
+    def __init__(
+        self, model: Any, plan: Plan, partitions: Partitions, threads: int, memory: int, *, progress: bool | None = None
+    ) -> None:
+        self._model = model
+        self._plan = plan
+        self._partitions = partitions
+        self._threads = threads
+        self._memory = memory
+        self._progress = progress
+        self._steps: tuple[Step, ...] = ()
+        self._kept: dict[int, Placed] = {}
+        self._taken = 0
+
+    def each(self, function: Function, *args: Any) -> list[Any]:
+        kept = len(self._kept) == len(self._partitions)
+        if kept and len(self._partitions) > self._threads > 1:  # every thread a partition
+            with ThreadPoolExecutor(self._threads) as pool:
+                return list(pool.map(lambda number: function(self._kept[number], *args), range(len(self._partitions))))
+        with progress_bar("partitions", len(self._partitions), show=False if kept else self._progress) as tick:
+            found = []
+            for placed in self._placed():
+                found.append(function(placed, *args))
+                tick(len(found))
+            return found
+
+    def mapped(self, function: Callable[..., Placed], *args: Any) -> LocalSamples:
+        made = LocalSamples(self._model, self._plan, self._partitions, self._threads, self._memory, progress=self._progress)
+        made._steps = (*self._steps, Step(function, args))
+        for number, placed in self._kept.items():
+            made._keep(number, function(placed, *args))
+        return made
+
+    def shown(self, function: Function, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
+        if self._plan.searched:  # they know where they have been
+            return [function(placed, *args) for placed in self._placed() if only is None or placed.number in only]
+        found = []
+        for partition, part in self._partitions.iterate():
+            if only is None or partition.number in only:
+                found.append(function(placed_whole(self._model, self._plan, partition.number, partition.name, part), *args))
+        return found
+
+    def _placed(self) -> Iterator[Placed]:
+        """Every partition, in order: from memory, or placed anew."""
+        if len(self._kept) == len(self._partitions):
+            yield from (self._kept[number] for number in range(len(self._partitions)))
+            return
+        count = 0
+        for partition, part in self._partitions.iterate():
+            count += 1
+            if partition.number in self._kept:
+                yield self._kept[partition.number]
+                continue
+            placed = place_part(self._model, self._plan, partition.number, partition.name, part, self._threads)
+            for step in self._steps:
+                placed = step.function(placed, *step.args)
+            self._keep(partition.number, placed)
+            yield placed
+        if count != len(self._plan.rows):
+            raise InputError(f"X gave {count} partitions, and {len(self._plan.rows)} before; it must give the same every time.")
+
+    def _keep(self, number: int, placed: Placed) -> None:
+        if self._plan.searched or self._taken + placed.size <= self._memory:
+            self._kept[number] = placed
+            self._taken += placed.size
