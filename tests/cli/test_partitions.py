@@ -198,7 +198,7 @@ def test_workers_of_our_own_give_the_same_answer_also_for_models_beside_us(place
 def scheduler() -> Iterator[str]:
     """The address of a cluster that runs."""
     distributed = pytest.importorskip("distributed")
-    settings: dict[str, Any] = {"processes": False, "protocol": "tcp://", "dashboard_address": None}
+    settings: dict[str, Any] = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0"}
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **settings) as cluster:
         yield cluster.scheduler_address
 

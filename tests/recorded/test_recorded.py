@@ -34,6 +34,9 @@ DIFFERENCES = ("gap",)
 STEPS = ("evaluations", "trace.", "weight.largest", "letters", "notes")
 """Parts of names of what counts steps or words: another machine may need one more."""
 
+FREE = {"command: evaluate, cvar": ("price", "standard_error")}
+"""What has more than one right value: with a cap on weights the dual is flat at the top, and any price there is a best one."""
+
 
 @lru_cache
 def recorded() -> tuple[dict[str, Numbers], dict[str, str]]:
@@ -60,7 +63,7 @@ def test_the_numbers_are_those_recorded(name: str) -> None:
     assert list(now) == list(then)
     relative = EXACT if case.kind == "exact" else SEARCHED
     for key, value in then.items():
-        if not any(part in key for part in STEPS):
+        if not any(part in key for part in STEPS) and key not in FREE.get(name, ()):
             least = relative if key.split(".")[-1] in DIFFERENCES else FLOOR * relative
             assert math.isnan(value) == math.isnan(now[key]), key
             assert math.isnan(value) or now[key] == pytest.approx(value, rel=relative, abs=least), key
