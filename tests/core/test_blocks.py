@@ -17,6 +17,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.blocks import Block, InMemory, Samples
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
+from tippingpoint.core.drawn import Drawn
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.inference import influence, resampled
 from tippingpoint.core.oracle import Oracle
@@ -285,7 +286,7 @@ def test_rows_drawn_from_blocks_are_one_draw_from_all(monkeypatch: pytest.Monkey
     for rows in (7, 64, WHOLE):
         monkeypatch.setattr(blocks, "BLOCK_ROWS", rows)
         for replicate in range(3):
-            samples = blocks.Drawn(InMemory(oracle, base), 0, replicate)
+            samples = Drawn(InMemory(oracle, base), 0, replicate)
             assert math.fsum(samples.gather(lambda block: float(block.base.sum()))) == pytest.approx(1.0, rel=1e-12)
             assert samples.facts.count < ROWS
             draws = samples._draw.draws

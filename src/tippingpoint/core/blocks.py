@@ -8,19 +8,18 @@ Where blocks are is nobody's business but that of `Samples`: in this process (`I
 from __future__ import annotations
 
 import math
-import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks, dot
-from tippingpoint.core.responses import BestResponses, Response, Restricted
+from tippingpoint.core.arrays import FloatArray, blocks, dot
+from tippingpoint.core.responses import BestResponses
+from tippingpoint.core.threads import run
+from tippingpoint.core.whole import Whole
 
 BLOCK_ROWS = 2**16
 """Rows of a block: long enough that Python's part of the work does not count, short enough for the cache of a core."""
@@ -28,17 +27,11 @@ BLOCK_ROWS = 2**16
 MAX_ROWS_KEPT = 2**20
 """Samples up to which blocks remember what the next round of a pass needs again; beyond, it is worked out anew."""
 
-LARGEST_FREED = 2**24
-"""Bytes of freed memory from which on it goes back to the system: some tens of arrays of the size of a block."""
-
 SCOUTS_FROM = 2**18
 """Samples from which on a few of them are asked first: they spare two or three passes over all."""
 
 SCOUTS, SCOUT_ROWS = 4, 2**13
 """Runs of samples that are asked first, spread over all, and their length."""
-
-RUNS_A_THREAD = 4
-"""Runs of neighbouring blocks that each thread is given: it takes as few as possible to keep all of them busy."""
 
 T = TypeVar("T")
 Task = Callable[["Block"], T]
@@ -306,11 +299,7 @@ class InMemory(Samples):
         )
 
     def gather(self, task: Task[T]) -> list[T]:
-        if self.threads == 1 or len(self.blocks) == 1:
-            return _run(task, self.blocks)
-        runs = list(blocks(len(self.blocks), -(-len(self.blocks) // (RUNS_A_THREAD * self.threads))))
-        several = [self.blocks[run] for run in runs]
-        return [each for done in _pool(self.threads).map(partial(_run, task), several) for each in done]
+        return run(task, self.blocks, self.threads)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "blocks"}
@@ -328,130 +317,4 @@ class Scouts(Samples):
         return self._ceiling
 
     def gather(self, task: Task[T]) -> list[T]:
-        return _run(task, self._blocks)
-
-
-@lru_cache(maxsize=1)
-def _keep_freed_memory() -> None:
-    """Have the C library keep what is freed for the next array, instead of giving it back and asking for it again.
-
-    Arrays of the size of a block would else be fresh pages each time, which takes longer than what is done with them. The C
-    library of Linux learns from the largest array that was freed; this one is never touched, so it costs nothing.
-    """
-    np.empty(LARGEST_FREED, dtype=np.uint8)
-
-
-def _run(task: Task[T], several: Sequence[Block]) -> list[T]:
-    _keep_freed_memory()
-    with np.errstate(all="ignore"):  # a setting of the thread; what is no number is noticed in what comes of it
-        return [task(block) for block in several]
-
-
-@lru_cache(maxsize=4)
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads that wait for work; a process that was forked has none of those of its parent."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="tippingpoint")
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-class Whole:
-    """Best responses that can only be had of all samples at once, seen in runs: those at the last two prices are kept."""
-
-    def __init__(self, responses: BestResponses) -> None:
-        self._responses = responses
-        self._kept: dict[tuple[str, float], Response] = {}
-        self._lock = threading.Lock()
-
-    def part(self, rows: slice) -> BestResponses:
-        return Part(self, self._responses.losses[rows], self._responses.ceiling, rows)
-
-    def find(self, kind: str, argument: float) -> Response:
-        """`respond`, `peak` or `escape` of all samples."""
-        with self._lock:
-            if (kind, argument) not in self._kept:
-                responses = self._responses
-                found = responses.peak() if kind == "peak" else getattr(responses, kind)(argument)
-                self._kept = dict([*self._kept.items(), ((kind, argument), found)][-2:])
-            return self._kept[kind, argument]
-
-
-class Part:
-    """A run of samples of responses that are found of all at once."""
-
-    def __init__(self, whole: Whole, losses: FloatArray, ceiling: float, rows: slice) -> None:
-        self._whole = whole
-        self._rows = rows
-        self.losses = losses
-        self.ceiling = ceiling
-
-    def respond(self, price: float) -> Response:
-        return self._whole.find("respond", price).take(self._rows)
-
-    def peak(self) -> Response:
-        return self._whole.find("peak", math.inf).take(self._rows)
-
-    def escape(self, lift: float) -> Response:
-        return self._whole.find("escape", lift).take(self._rows)
-
-
-class Drawn(Samples):
-    """Samples drawn with replacement from others: the same responses, and weights as often as each was drawn.
-
-    How many fall into each block is drawn from `(seed, replicate)`, and which of its rows from `(seed, replicate, block)`.
-    Together that is one draw from all samples, whoever makes it.
-
-    Parameters
-    ----------
-    samples
-        From which they are drawn.
-    seed, replicate
-        Of the generators.
-    """
-
-    def __init__(self, samples: Samples, seed: int, replicate: int) -> None:
-        self._samples = samples
-        sizes = samples.gather(_place_and_size)
-        counts = np.array([size for _, size in sizes])
-        generator = np.random.default_rng([seed, replicate])
-        shares = generator.multinomial(int(counts.sum()), counts / counts.sum())
-        draws = {place: int(share) for (place, _), share in zip(sizes, shares, strict=True)}
-        self._draw = Draw(seed, replicate, draws)
-        self._draw = Draw(seed, replicate, draws, math.fsum(samples.gather(self._draw.weight)))
-
-    @property
-    def ceiling(self) -> float:
-        return self._samples.ceiling
-
-    def gather(self, task: Task[T]) -> list[T]:
-        draw = self._draw
-        return self._samples.gather(lambda block: task(draw.block(block)))
-
-
-@dataclass(frozen=True)
-class Draw:
-    """Which rows of a block are drawn, and how often."""
-
-    seed: int
-    replicate: int
-    draws: dict[tuple[int, int], int]
-    whole: float = 1.0
-
-    def counts(self, block: Block) -> IntArray:
-        n = len(block)
-        generator = np.random.default_rng([self.seed, self.replicate, *block.place])
-        return np.asarray(generator.multinomial(self.draws[block.place], np.full(n, 1.0 / n)))
-
-    def weight(self, block: Block) -> float:
-        return float(np.add.reduce(block.base * self.counts(block)))
-
-    def block(self, block: Block) -> Block:
-        counts = self.counts(block)
-        drawn = np.flatnonzero(counts)
-        return block.seen(Restricted(block.responses, drawn), block.base[drawn] * counts[drawn] / self.whole)
-
-
-def _place_and_size(block: Block) -> tuple[tuple[int, int], int]:
-    return block.place, len(block)
+        return run(task, self._blocks)

@@ -18,7 +18,8 @@ from statistics import NormalDist
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
-from tippingpoint.core.blocks import Block, Drawn, Samples
+from tippingpoint.core.blocks import Block, Samples
+from tippingpoint.core.drawn import Drawn
 from tippingpoint.core.dual import Solution, Status
 from tippingpoint.core.perturbations import Terms
 from tippingpoint.core.problem import Problem
