@@ -16,13 +16,14 @@ from tippingpoint.core import blocks, spreads
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.blocks import Block, InMemory, Samples
+from tippingpoint.core.cuts import perturbation
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.drawn import Drawn
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.inference import influence, resampled
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.sensitive import SensitiveDistribution, perturbation, sensitive_distribution, summary
+from tippingpoint.core.sensitive import SensitiveDistribution, sensitive_distribution, summary
 from tippingpoint.core.spreads import ArraySpread, Pairs, SampleSpread
 
 ROWS = 200

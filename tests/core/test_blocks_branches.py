@@ -16,11 +16,12 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import Atoms, AtomsOracle, WithLosses
 from tippingpoint.core.blocks import Block, InMemory, Reduced, Samples, T, Task
 from tippingpoint.core.crossing import NearestErrorOracle, NearestErrors
+from tippingpoint.core.cuts import NOBODY, Perturbation, perturbation
 from tippingpoint.core.divergences import KL, CVaR
 from tippingpoint.core.dual import Solution, solve
 from tippingpoint.core.problem import GainsOnly, Problem
 from tippingpoint.core.responses import Response, Restricted, joined
-from tippingpoint.core.sensitive import NOBODY, Perturbation, laid_out, perturbation
+from tippingpoint.core.sensitive import laid_out
 from tippingpoint.core.spreads import ArraySpread
 from tippingpoint.core.whole import Part, Whole
 from tippingpoint.errors import NumericalError, UnsupportedError

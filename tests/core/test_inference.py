@@ -10,11 +10,12 @@ import pytest
 
 from problems import INF, answer, linear
 from tippingpoint.core.blocks import Samples
+from tippingpoint.core.cuts import perturbation
 from tippingpoint.core.divergences import KL, ChiSquare, CVaR, Divergence
 from tippingpoint.core.dual import solve
 from tippingpoint.core.inference import influence, normal_margin, resampled, standard_error
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.core.sensitive import perturbation, summary
+from tippingpoint.core.sensitive import summary
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import loss_named

@@ -19,13 +19,14 @@ from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.blocks import Block, InMemory, Samples
+from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, honest_lower, solve
 from tippingpoint.core.inference import NORMAL_FROM
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import BestResponses
-from tippingpoint.core.sensitive import Perturbation, SensitiveSummary, check_sound, perturbation, summary
+from tippingpoint.core.sensitive import SensitiveSummary, check_sound, summary
 from tippingpoint.data.columns import Column
 from tippingpoint.data.seals import UNSHARED, Seal
 from tippingpoint.engine.oracle import PartitionedOracle

@@ -17,16 +17,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.blocks import Block
+from tippingpoint.core.jumps import jump_between
 from tippingpoint.core.perturbations import Evaluation, Terms, Untilted
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.responses import Restricted
-from tippingpoint.core.spreads import Narrowed, Pairs, SampleSpread
+from tippingpoint.core.spreads import Pairs, SampleSpread
 from tippingpoint.core.units import Units, is_ordinary, shifted, units_of
 from tippingpoint.errors import NumericalError, UnsupportedError
 
@@ -45,9 +44,6 @@ MAX_POLISHED = 2
 SMOOTH_FROM = 0.9
 """Part of a rise in risk that the curvature must explain for Newton's step to be tried: the rest are jumps."""
 
-MANY_JUMPS = 256
-"""Jumps from which on a model of them is not taken at its word: it is not certain which of them comes next."""
-
 CLOSE = 1.1
 """Ratio of prices up to which Newton's step is taken as it is where nothing bounds the search from above."""
 
@@ -56,9 +52,6 @@ QUADRATIC = 1e-2
 
 STEP_TOLERANCE = 1e-5
 """Relative Newton step below which the next point is put as far beyond the root, to close the bracket."""
-
-JUMP_DISTANCE = 2.0**-40
-"""Relative distance from a jump at which its sides are evaluated: far above rounding, far below `TOLERANCE/JUMP_DISTANCE`."""
 
 MAX_START_PRICE = 1e60
 """Largest price `λ` at which the search begins: its square, times anything, is still a number."""
@@ -379,7 +372,7 @@ def _inward(
     elif pace.smooth and span <= STEP_TOLERANCE * right.price:
         candidate = left.price - left.excess * span / rise
     if not left.price < candidate < right.price and (pace.converges or pace.shrinks):
-        proposed = _jump(problem, left, right)
+        proposed = jump_between(problem, left, right)
         candidate, jumps = proposed.price, proposed.jumps
         if proposed.many and pace.converges and pace.same_side:  # from beyond, the other side closes in too
             beyond = point.price + 2.0 * (candidate - point.price)
@@ -391,72 +384,6 @@ def _inward(
     if right.price > 16.0 * left.price:
         return math.sqrt(left.price * right.price), jumps
     return 0.5 * (left.price + right.price), jumps
-
-
-class Proposed(NamedTuple):
-    """Where a model of jumps meets the threshold, whether these make most of the rise, and whether they are many."""
-
-    price: float
-    jumps: bool
-    many: bool
-
-
-def _jump(problem: Problem, left: Evaluation, right: Evaluation) -> Proposed:
-    """Where a model of the risk between two prices meets the threshold.
-
-    A sample whose two responses differ by more than twice what its lesser slope explains jumps where the tangents cross,
-    `θ1 (d_right - d_left)/(ℓ_right - ℓ_left)`: exact for two responses, quadratically close otherwise. All other
-    growth is spread evenly. At a jump its nearer unexplored side is proposed.
-    """
-    span = right.price - left.price
-    if not problem.moves:
-        return Proposed(left.price - left.excess * span / (right.excess - left.excess), jumps=False, many=False)
-    spread = SampleSpread(problem.samples, Jumps(problem.terms, left, right))
-    height, count = spread.sums(lambda _, heights: (float(np.add.reduce(heights)), float(len(heights))))
-    rise = right.excess - left.excess
-    growth = max(rise - height, 0.0) / span
-    near = spread.narrowed(lambda price: -left.excess - growth * (price - left.price), left.price, right.price)
-    price = _meeting(left, right, growth, near)
-    return Proposed(price, jumps=height > 0.5 * rise, many=count > MANY_JUMPS)
-
-
-def _meeting(left: Evaluation, right: Evaluation, growth: float, near: Narrowed) -> float:
-    """Where jumps and even growth together lift the risk to the threshold."""
-    ties, heights = near.values, near.masses
-    after = left.excess + growth * (ties - left.price) + near.before + np.cumsum(heights)
-    first = int(np.searchsorted(after, 0.0))
-    if first < len(ties) and after[first] - heights[first] <= 0.0:
-        tie = float(ties[first])
-        beyond = tie * (1.0 + JUMP_DISTANCE)
-        return beyond if beyond < right.price else tie * (1.0 - JUMP_DISTANCE)
-    start = float(ties[first - 1]) if first > 0 else near.low
-    behind = float(after[first - 1]) if first > 0 else left.excess + growth * (start - left.price) + near.before
-    return start - behind / growth if growth > 0.0 else math.nan
-
-
-@dataclass(frozen=True)
-class Jumps:
-    """Where samples of a block jump between two prices, and by how much the risk rises when they do."""
-
-    terms: Terms
-    left: Evaluation
-    right: Evaluation
-
-    def __call__(self, block: Block) -> Pairs:
-        return block.remembered((Jumps, self.terms, self.left.price, self.right.price), lambda: self._found(block))
-
-    def _found(self, block: Block) -> Pairs:
-        terms, left, right = self.terms, self.left, self.right
-        here, there = (each.move.response(terms, block) for each in (left, right))
-        rise = there.lift - here.lift
-        smooth = np.minimum(here.slope, there.slope)
-        smooth *= (right.price - left.price) / terms.theta1
-        rows = np.flatnonzero((rise > 0.0) & (rise > 2.0 * smooth))
-        ties = terms.theta1 * (there.cost[rows] - here.cost[rows]) / rise[rows]
-        some, weights = block.seen(Restricted(block.responses, rows), block.base[rows]), np.zeros(len(rows))
-        for each, response in ((left, here), (right, there)):
-            weights += 1.0 + each.weighting.changes(terms, some, response.take(rows))
-        return np.clip(ties, left.price, right.price), some.base * 0.5 * weights * (rise[rows] - smooth[rows])
 
 
 def _peak_ties(block: Block) -> Pairs:

@@ -15,10 +15,11 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.blocks import Block, InMemory, T, Task
+from tippingpoint.core.cuts import Perturbation
 from tippingpoint.core.divergences import Divergence
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.problem import GainsOnly, Problem
-from tippingpoint.core.sensitive import LaidOut, Perturbation, laid_out
+from tippingpoint.core.sensitive import LaidOut, laid_out
 from tippingpoint.data.atom_frames import NUMBERS
 from tippingpoint.engine.partitions import Loaded, Part, Partition
 from tippingpoint.engine.planning import Plan

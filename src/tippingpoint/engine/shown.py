@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import IntArray
-from tippingpoint.core.sensitive import Perturbation
+from tippingpoint.core.cuts import Perturbation
 from tippingpoint.data.atom_frames import NUMBERS, frame_of
 from tippingpoint.data.columns import Column
 from tippingpoint.engine.placed import Atoms, Placed, atoms

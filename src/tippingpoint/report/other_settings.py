@@ -9,18 +9,12 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.divergences import DIVERGENCES, Divergence, divergence_named
 from tippingpoint.core.dual import Status, solve
 from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.sensitive import (
-    Perturbation,
-    SensitiveDistribution,
-    SensitiveSummary,
-    atoms_of,
-    perturbation,
-    summary,
-)
+from tippingpoint.core.sensitive import SensitiveDistribution, SensitiveSummary, atoms_of, summary
 
 POINTS = 21
 """Settings along a curve."""

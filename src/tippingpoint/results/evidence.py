@@ -15,18 +15,12 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.blocks import Samples
+from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.dual import Status, solve
 from tippingpoint.core.inference import influence, resampled
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.sensitive import (
-    Perturbation,
-    SensitiveDistribution,
-    SensitiveSummary,
-    atoms_of,
-    perturbation,
-    summary,
-)
+from tippingpoint.core.sensitive import SensitiveDistribution, SensitiveSummary, atoms_of, summary
 from tippingpoint.data.atom_frames import frame_of
 from tippingpoint.data.columns import Column, encode
 from tippingpoint.data.frames import build_frame, read_vector

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import IntArray
+from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.dual import Status, solve
 from tippingpoint.core.inference import resampled
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.sensitive import Perturbation, SensitiveSummary, perturbation, summary
+from tippingpoint.core.sensitive import SensitiveSummary, summary
 from tippingpoint.data.columns import Column
 from tippingpoint.engine.placed import Heaviest, Heavy
 from tippingpoint.engine.samples import PartitionedSamples
