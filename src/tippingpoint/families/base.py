@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tippingpoint.core.arrays import IntArray
+import numpy as np
+
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import UnsupportedError
 from tippingpoint.families.capabilities import Capability
 from tippingpoint.families.options import Options
+from tippingpoint.losses import Loss
 from tippingpoint.space.domain import Domain
 
 
@@ -90,6 +93,34 @@ class Subject:
 
 
 @dataclass(frozen=True)
+class Margins:
+    """The one number through which the loss acts on every sample, and what it costs to shift it.
+
+    Attributes
+    ----------
+    values
+        `v`, of which the loss is `loss.value(v)`: minus the margin of a classifier, the residual of a regressor.
+    loss
+        `f`.
+    compliance
+        `B`: shifting `v` by `t` costs at least `t²/B` wherever samples may go; None where nothing is known of that.
+    attained
+        Whether there is always a shift that costs no more: an additive score, nothing bounded and nothing that jumps.
+    """
+
+    values: FloatArray
+    loss: Loss
+    compliance: float | None = None
+    attained: bool = False
+
+
+def told_apart(values: FloatArray, wrong: BoolArray) -> FloatArray:
+    """`v` of a 0/1 loss, at least zero for the samples that are wrong and below it for those that are right."""
+    least = np.finfo(float).smallest_subnormal
+    return np.where(wrong, np.maximum(values, 0.0), np.minimum(values, -least))
+
+
+@dataclass(frozen=True)
 class Refusal:
     """Why a family does not serve a model that is of its kind: a clause, to follow a colon or stand in brackets."""
 
@@ -145,6 +176,10 @@ class Judgement(ABC):
     def along(self, domain: Domain) -> Oracle:
         """The same for a space in which one feature, or few, may move; exact more often."""
         return self.oracle(domain)
+
+    def margins(self, domain: Domain) -> Margins:
+        """The number through which the loss acts on every sample, and what it costs at least to shift it in a space."""
+        raise UnsupportedError("a model of this kind has no margin, so no drift can be measured on it.")
 
 
 class Family(ABC):

@@ -13,7 +13,7 @@ from tippingpoint.losses.quadratic import Huber, Squared, SquaredHinge
 from tippingpoint.losses.rising import Rising
 from tippingpoint.losses.zero_one import ZeroOne
 
-__all__ = ["LOSSES", "Loss", "PiecewiseLinear", "Rising", "loss_named", "own_name"]
+__all__ = ["LOSSES", "Loss", "PiecewiseLinear", "Rising", "identity", "loss_named", "own_name"]
 
 LOSSES: dict[str, Callable[..., Loss]] = {
     "zero_one": ZeroOne,
@@ -31,6 +31,11 @@ LOSSES: dict[str, Callable[..., Loss]] = {
 
 WITH_PARAMETER = ("pinball", "epsilon_insensitive", "huber")
 """Losses that take one number, as in `"pinball:0.9"`."""
+
+
+def identity(title: str) -> Loss:
+    """The loss that is `v` itself: what a loss is as a function of its own value."""
+    return PiecewiseLinear([1.0], [0.0], "classification", title)
 
 
 def loss_named(loss: str | Loss) -> Loss:

@@ -14,7 +14,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, ModelError
-from tippingpoint.families.base import Family, Judgement, Learnt, Refusal, Shared, Subject
+from tippingpoint.families.base import Family, Judgement, Learnt, Margins, Refusal, Shared, Subject, told_apart
 from tippingpoint.families.blackbox.calling import Caller
 from tippingpoint.families.blackbox.options import BlackBoxOptions
 from tippingpoint.families.blackbox.outputs import Decided, read_answers
@@ -152,6 +152,11 @@ class BlackBoxJudgement(Judgement):
             return self._queried.staying(domain, failure)
         self._answered = True
         return found
+
+    def margins(self, domain: Domain) -> Margins:
+        """What is known of a black box is what it answers, and nothing of what it costs to change its mind."""
+        loss, v = self._reading.loss, self._queried.now
+        return Margins(told_apart(v, v >= 0.0) if loss.needs_crossing else v, loss)
 
     def shared(self, parts: int) -> Judgement:
         left, each = self._calls, len(self._features.x) * self._options.repeats

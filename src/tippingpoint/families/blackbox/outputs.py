@@ -17,7 +17,7 @@ from tippingpoint.families.blackbox.calling import Caller, Method, key, numbers
 from tippingpoint.families.blackbox.returned import METHODS, as_vector, called, flaw_of_probabilities, method_for, predictor
 from tippingpoint.families.blackbox.steadiness import check_labels_again, check_numbers, check_numbers_again, trial_rows
 from tippingpoint.foreign import guarded
-from tippingpoint.losses import Loss, PiecewiseLinear, loss_named, own_name
+from tippingpoint.losses import Loss, identity, loss_named, own_name
 from tippingpoint.query.reading import ScoreReading
 
 if TYPE_CHECKING:
@@ -184,8 +184,7 @@ def _own_loss(
     if before is None:
         check_numbers(lambda rows: once(rows, features.x[rows]), len(y), caller, "losses")
     name = own_name(own)
-    identity = PiecewiseLinear([1.0], [0.0], "classification", name)
-    return AnswerReading(identity, name, (-math.inf, math.inf), None, scores)
+    return AnswerReading(identity(name), name, (-math.inf, math.inf), None, scores)
 
 
 class _Classifier:

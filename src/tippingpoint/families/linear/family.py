@@ -13,14 +13,15 @@ from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features, read_labels, read_numbers
 from tippingpoint.data.labels import SmallArray, class_indices
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.base import Family, Judgement, Refusal, Subject
+from tippingpoint.families.base import Family, Judgement, Margins, Refusal, Subject, told_apart
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.linear.crossing import CrossingOracle
+from tippingpoint.families.linear.geometry import Score, compliance
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.families.linear.pieces import PiecesOracle
 from tippingpoint.families.linear.recognise import LinearModel, NotLinearError, recognise
 from tippingpoint.foreign import is_module
-from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, loss_named
+from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, identity, loss_named
 from tippingpoint.preprocessing.modules import steps_and_last
 from tippingpoint.space.domain import Domain
 
@@ -106,6 +107,31 @@ class LinearJudgement(Judgement):
         y = self._signs if self._target is None else self._target
         return linear_oracle(x, y, first, self._loss, domain, self._values[:, 0])
 
+    def margins(self, domain: Domain) -> Margins:
+        """Of several classes the margin is the distance to the nearest boundary, which moves no faster than the sample."""
+        if self._target is not None:
+            return Margins(self._target - self._values[:, 0], self._loss, *compliance(self._linear.scores[0], domain))
+        if len(self._linear.scores) > 1:
+            return self._nearest_boundary(domain)
+        v = -self._signs * self._values[:, 0]
+        if self._loss.needs_crossing:
+            v = told_apart(v, (self._values[:, 0] > 0.0) != (self._signs > 0))
+        return Margins(v, self._loss, *compliance(self._linear.scores[0], domain))
+
+    def _nearest_boundary(self, domain: Domain) -> Margins:
+        """`max_k (s_k - s_y)/√B_k`, where `B_k` is what shifting that difference takes."""
+        own, scores = np.asarray(self._index, dtype=np.intp), self._linear.scores
+        v = np.full(len(own), -np.inf)
+        for a, mine in enumerate(scores):
+            rows = np.flatnonzero(own == a)
+            for k, rival in enumerate(scores):
+                free, _ = compliance(rival.minus(mine), domain) if k != a else (0.0, False)
+                if free > 0.0:
+                    v[rows] = np.maximum(v[rows], (self._values[rows, k] - self._values[rows, a]) / np.sqrt(free))
+        if np.isinf(v).any():
+            raise UnsupportedError("no feature that the model uses may move, so its margins cost nothing that can be measured.")
+        return Margins(told_apart(v, np.argmax(self._values, axis=1) != own), self._loss, 1.0)
+
     @cached_property
     def _values(self) -> FloatArray:
         return self._linear.values(self._features.x)
@@ -162,6 +188,12 @@ class PiecesJudgement(Judgement):
 
     def oracle(self, domain: Domain) -> Oracle:
         return PiecesOracle(self._x, self._signs.astype(float), self._loss, domain)
+
+    def margins(self, domain: Domain) -> Margins:
+        """The loss itself, which is no steeper than the steepest of its pieces."""
+        losses = PiecesOracle(self._x, self._signs.astype(float), self._loss, domain).losses
+        steepest = max(compliance(Score(slopes, 0.0), domain)[0] for slopes in self._loss.slopes)
+        return Margins(losses, identity(self.label), steepest)
 
 
 def _signs(index: SmallArray) -> Signs:

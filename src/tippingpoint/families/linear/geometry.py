@@ -89,6 +89,27 @@ class Score:
         return np.where(np.isnan(x), 0.0, x)
 
 
+def compliance(score: Score, domain: Domain) -> tuple[float, bool]:
+    """`B`, such that shifting a score by `t` costs at least `t²/B`; and whether some shift always costs no more.
+
+    A feature that moves freely adds `β²/c`. One that jumps adds the largest `δ²/cost` of its jumps: by Cauchy and Schwarz no
+    combination of them gets farther. Bounds only make shifts dearer.
+    """
+    moves = np.flatnonzero(np.isfinite(domain.price) & (score.coef != 0.0))
+    with np.errstate(all="ignore"):
+        found = float(np.sum(np.square(score.coef[moves]) / domain.price[moves]))
+    jumps = False
+    for menu in domain.menus:
+        worth = score.worth(menu)
+        apart = np.square(np.subtract.outer(worth, worth))
+        legal = np.isfinite(menu.cost) & (menu.cost > 0.0) & (apart > 0.0)
+        if legal.any():
+            jumps = True
+            found += float((apart[legal] / menu.cost[legal]).max())
+    free = not (jumps or domain.bounded[moves].any() or (domain.step[moves] > 0.0).any())
+    return found, free
+
+
 class ScoreGeometry:
     """A score of every row of `x`, in a domain.
 

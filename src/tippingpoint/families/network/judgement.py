@@ -14,7 +14,7 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.base import Judgement, Shared
+from tippingpoint.families.base import Judgement, Margins, Shared, told_apart
 from tippingpoint.families.network.column.coordinate import ColumnErrorOracle, coordinate_oracle, serves
 from tippingpoint.families.network.column.lines import Chain
 from tippingpoint.families.network.options import EFFORTS, NetworkOptions
@@ -24,6 +24,7 @@ from tippingpoint.families.network.proofs.chains import hidden_layer
 from tippingpoint.families.network.proofs.gates import gate_search
 from tippingpoint.families.network.proofs.nearest import proved_errors
 from tippingpoint.families.network.proofs.ranges import HiddenLayer
+from tippingpoint.families.network.proofs.shells import steepness
 from tippingpoint.families.network.search.errors import Errors
 from tippingpoint.families.network.search.explorer import Explorer, Guide, some_of
 from tippingpoint.families.network.search.nearest import SearchedErrorOracle, searched_errors
@@ -139,6 +140,16 @@ class NetworkJudgement(Judgement):
 
             oracle.land(errs, low, high)
         return oracle
+
+    def margins(self, domain: Domain) -> Margins:
+        """Of a chain of layers, which is no steeper than they are; of any other module nothing is known of what shifts cost."""
+        reading, tried = self._reading, self._tried
+        steepest = None
+        if tried.layers is not None and reading.rises:
+            functionals = np.concatenate([rise.functionals for rise in reading.rises])
+            steepest = steepness(tried.layers, self._features.shape, domain.relaxed(), functionals)
+        v = told_apart(tried.now, tried.now >= 0.0) if reading.loss.needs_crossing else tried.now
+        return Margins(v, reading.loss, None if steepest is None else steepest**2)
 
     def _queried(self, domain: Domain) -> Oracle:
         """Where features jump a module is queried like any other model: gradients lead between the places there are."""

@@ -18,7 +18,7 @@ from tippingpoint.errors import InputError, ModelError, UnsupportedError
 from tippingpoint.families.network.rises import Rise
 from tippingpoint.families.network.search.scores import Outputs
 from tippingpoint.foreign import guarded
-from tippingpoint.losses import Loss, PiecewiseLinear, Rising, loss_named, own_name
+from tippingpoint.losses import Loss, Rising, identity, loss_named, own_name
 from tippingpoint.query.reading import Reading
 
 MAX_FUNCTIONALS = 2**26
@@ -85,8 +85,7 @@ def _own_loss(y: np.ndarray[Any, Any], own: UserLoss, device: torch.device) -> O
         raise InputError(f"y holds {y.dtype}, which no tensor does; give numbers to a loss of your own.")
     target = torch.as_tensor(y.astype(np.float32) if y.dtype.kind == "f" else y.astype(np.int64)).to(device)
     name = own_name(own)
-    identity = PiecewiseLinear([1.0], [0.0], "classification", name)
-    return OutputReading(identity, name, (-math.inf, math.inf), None, OwnLoss(own, target), ())
+    return OutputReading(identity(name), name, (-math.inf, math.inf), None, OwnLoss(own, target), ())
 
 
 def _regression(target: FloatArray, loss: Loss, device: torch.device) -> OutputReading:

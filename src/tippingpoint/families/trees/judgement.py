@@ -12,7 +12,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import ModelError
-from tippingpoint.families.base import Judgement
+from tippingpoint.families.base import Judgement, Margins, told_apart
 from tippingpoint.families.trees.cells import Line
 from tippingpoint.families.trees.judging import Judge
 from tippingpoint.families.trees.kernels import SWITCH, kernels, turned_off
@@ -93,6 +93,12 @@ class TreeJudgement(Judgement):
             return LineOracle(task, moving, domain, self._ask, notes)
         notes += _slowness(task)
         return TreeOracle(Setting(task, domain, self._options.limits, self._ask, self._options.progress, notes))
+
+    def margins(self, domain: Domain) -> Margins:
+        """A forest jumps, so nothing can be said of what it costs to shift its outputs by a little."""
+        raw, judge = self._model.raw, self._model.judge
+        v = judge.margins(raw.forest.scores(raw.columns.values(self._features.x)))
+        return Margins(told_apart(v, self._losses > 0.0) if judge.loss.needs_crossing else v, judge.loss)
 
     def _task(self, domain: Domain) -> TreeTask:
         model, judge, x = self._model, self._model.judge, self._features.x

@@ -76,6 +76,18 @@ class Judge:
             return np.asarray(_labels(outputs) != own, dtype=float)
         return self.loss.value(self._ahead(outputs, own))
 
+    def margins(self, outputs: FloatArray) -> FloatArray:
+        """`v` of all samples at outputs of the forest, of which the loss is a function."""
+        if self.target is not None:
+            return np.asarray(self.target - self._predicted(outputs[:, 0]))
+        own = np.asarray(self.index)
+        if not self.loss.needs_crossing:
+            return self._ahead(outputs, own)
+        if outputs.shape[1] == 1:
+            return np.where(own > 0, -outputs[:, 0], outputs[:, 0])
+        mine, others = _own_and_others(outputs, own)
+        return np.asarray(np.max(others, axis=1) - mine)
+
     def _predicted(self, output: FloatArray) -> FloatArray:
         """From the output of a regressor to what it predicts."""
         if self.reading.link == "log":
@@ -86,9 +98,7 @@ class Judge:
         """By how much the other classes are ahead of the true one."""
         if outputs.shape[1] == 1:
             return np.where(own > 0, -outputs[:, 0], outputs[:, 0])
-        mine = np.take_along_axis(outputs, own[:, None], axis=1)[:, 0]
-        others = outputs.copy()
-        np.put_along_axis(others, own[:, None], -np.inf, axis=1)
+        mine, others = _own_and_others(outputs, own)
         if self.reading.returns == "score":
             ahead = logsumexp(others, axis=1) if isinstance(self.loss, Logistic) else np.max(others, axis=1)
             return np.asarray(ahead - mine)
@@ -258,6 +268,14 @@ class Judge:
         if self.reading.returns == "probability":
             most = -float(np.log(MIN_PROBABILITY)) + 1.0
         return -most, most
+
+
+def _own_and_others(outputs: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The output of every sample's own class; and all outputs without it."""
+    mine = np.take_along_axis(outputs, own[:, None], axis=1)[:, 0]
+    others = outputs.copy()
+    np.put_along_axis(others, own[:, None], -np.inf, axis=1)
+    return mine, others
 
 
 def _labels(outputs: FloatArray) -> IntArray:

@@ -98,6 +98,16 @@ def shells(
     return tuple(Shell(inner[:, k], outer[:, k], offset[:, :, k], slope[:, :, k]) for k in kept)
 
 
+@torch.no_grad()
+def steepness(module: nn.Module, shape: Shape, domain: Domain, functionals: FloatArray) -> float | None:
+    """The largest Lipschitz constant of these functionals of the output, in the distance; None where nothing is certified."""
+    if reason(module, shape) is not None:
+        return None
+    network = network_of(traced(module, shape), shape, domain)
+    distinct = np.unique(functionals.reshape(-1, functionals.shape[-1]), axis=0)
+    return float(network.steepest(torch.tensor(distinct[None], dtype=torch.float64)).max()) * (1.0 + SLACK)
+
+
 class _Around:
     """Planes `a + β·s` above the functionals of some samples, within balls."""
 
