@@ -199,3 +199,20 @@ class SmallSampleWarning(TippingPointWarning):
     >>> print(given[0].message)  # doctest: +ELLIPSIS
     the weights leave only 2 effective samples (fewer than 50); ...
     """
+
+
+class WindowWarning(TippingPointWarning):
+    """Two windows of data share rows, or are too small for what is said of them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> import tippingpoint as tp
+    >>> X, y = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]}, index=list("abcd")), ["no", "no", "yes", "yes"]
+    >>> with warnings.catch_warnings(record=True) as given:
+    ...     warnings.simplefilter("always")
+    ...     drift = tp.drift(([1.0], -1.5), (X, y), (X, y), risk=0.5, permutations=0)
+    >>> print(given[0].message)  # doctest: +ELLIPSIS
+    4 rows of the window 'current' carry labels of the reference too, such as 'a'; ...
+    """

@@ -92,6 +92,11 @@ class Subject:
     shared: Shared | None = None
 
 
+LINEAR, RELAXED, LIPSCHITZ = "features (linear, exact)", "features (linear, relaxed)", "features (Lipschitz)"
+SCORE = "score"
+"""What shifting a margin means, as below."""
+
+
 @dataclass(frozen=True)
 class Margins:
     """The one number through which the loss acts on every sample, and what it costs to shift it.
@@ -104,14 +109,16 @@ class Margins:
         `f`.
     compliance
         `B`: shifting `v` by `t` costs at least `t²/B` wherever samples may go; None where nothing is known of that.
-    attained
-        Whether there is always a shift that costs no more: an additive score, nothing bounded and nothing that jumps.
+    unit
+        What shifting it means: "features (linear, exact)" where some move of features always costs no more than `t²/B`,
+        "features (linear, relaxed)" where bounds or jumps may make it dearer, "features (Lipschitz)" where no move shifts it
+        faster; "score" where nothing is known.
     """
 
     values: FloatArray
     loss: Loss
     compliance: float | None = None
-    attained: bool = False
+    unit: str = SCORE
 
 
 def told_apart(values: FloatArray, wrong: BoolArray) -> FloatArray:

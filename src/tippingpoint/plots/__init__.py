@@ -3,12 +3,15 @@
 from tippingpoint.plots.bars import draw_groups, draw_ranking, draw_split
 from tippingpoint.plots.canvas import PALETTE, save_figure
 from tippingpoint.plots.clouds import draw_sensitive, draw_weights
+from tippingpoint.plots.drift import draw_drift, draw_feature_drifts, draw_windows
 from tippingpoint.plots.glance import draw_result
 from tippingpoint.plots.lines import draw_convergence, draw_lines
 
 __all__ = [
     "PALETTE",
     "draw_convergence",
+    "draw_drift",
+    "draw_feature_drifts",
     "draw_groups",
     "draw_lines",
     "draw_ranking",
@@ -16,5 +19,6 @@ __all__ = [
     "draw_sensitive",
     "draw_split",
     "draw_weights",
+    "draw_windows",
     "save_figure",
 ]

@@ -13,7 +13,7 @@ from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features, read_labels, read_numbers
 from tippingpoint.data.labels import SmallArray, class_indices
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.base import Family, Judgement, Margins, Refusal, Subject, told_apart
+from tippingpoint.families.base import LINEAR, LIPSCHITZ, RELAXED, Family, Judgement, Margins, Refusal, Subject, told_apart
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.geometry import Score, compliance
@@ -110,13 +110,13 @@ class LinearJudgement(Judgement):
     def margins(self, domain: Domain) -> Margins:
         """Of several classes the margin is the distance to the nearest boundary, which moves no faster than the sample."""
         if self._target is not None:
-            return Margins(self._target - self._values[:, 0], self._loss, *compliance(self._linear.scores[0], domain))
+            return Margins(self._target - self._values[:, 0], self._loss, *_shifting(self._linear.scores[0], domain))
         if len(self._linear.scores) > 1:
             return self._nearest_boundary(domain)
         v = -self._signs * self._values[:, 0]
         if self._loss.needs_crossing:
             v = told_apart(v, (self._values[:, 0] > 0.0) != (self._signs > 0))
-        return Margins(v, self._loss, *compliance(self._linear.scores[0], domain))
+        return Margins(v, self._loss, *_shifting(self._linear.scores[0], domain))
 
     def _nearest_boundary(self, domain: Domain) -> Margins:
         """`max_k (s_k - s_y)/√B_k`, where `B_k` is what shifting that difference takes."""
@@ -130,7 +130,7 @@ class LinearJudgement(Judgement):
                     v[rows] = np.maximum(v[rows], (self._values[rows, k] - self._values[rows, a]) / np.sqrt(free))
         if np.isinf(v).any():
             raise UnsupportedError("no feature that the model uses may move, so its margins cost nothing that can be measured.")
-        return Margins(told_apart(v, np.argmax(self._values, axis=1) != own), self._loss, 1.0)
+        return Margins(told_apart(v, np.argmax(self._values, axis=1) != own), self._loss, 1.0, LIPSCHITZ)
 
     @cached_property
     def _values(self) -> FloatArray:
@@ -193,7 +193,13 @@ class PiecesJudgement(Judgement):
         """The loss itself, which is no steeper than the steepest of its pieces."""
         losses = PiecesOracle(self._x, self._signs.astype(float), self._loss, domain).losses
         steepest = max(compliance(Score(slopes, 0.0), domain)[0] for slopes in self._loss.slopes)
-        return Margins(losses, identity(self.label), steepest)
+        return Margins(losses, identity(self.label), steepest, LIPSCHITZ)
+
+
+def _shifting(score: Score, domain: Domain) -> tuple[float, str]:
+    """What it takes to shift a score, and what that means."""
+    found, attained = compliance(score, domain)
+    return found, LINEAR if attained else RELAXED
 
 
 def _signs(index: SmallArray) -> Signs:

@@ -14,7 +14,7 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features, read_vector
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.base import Judgement, Margins, Shared, told_apart
+from tippingpoint.families.base import LIPSCHITZ, Judgement, Margins, Shared, told_apart
 from tippingpoint.families.network.column.coordinate import ColumnErrorOracle, coordinate_oracle, serves
 from tippingpoint.families.network.column.lines import Chain
 from tippingpoint.families.network.options import EFFORTS, NetworkOptions
@@ -149,7 +149,7 @@ class NetworkJudgement(Judgement):
             functionals = np.concatenate([rise.functionals for rise in reading.rises])
             steepest = steepness(tried.layers, self._features.shape, domain.relaxed(), functionals)
         v = told_apart(tried.now, tried.now >= 0.0) if reading.loss.needs_crossing else tried.now
-        return Margins(v, reading.loss, None if steepest is None else steepest**2)
+        return Margins(v, reading.loss) if steepest is None else Margins(v, reading.loss, steepest**2, LIPSCHITZ)
 
     def _queried(self, domain: Domain) -> Oracle:
         """Where features jump a module is queried like any other model: gradients lead between the places there are."""

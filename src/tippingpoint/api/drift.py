@@ -1,0 +1,396 @@
+"""How far the data did move: a reference and what came after it, in the units of what breaks the model."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from tippingpoint.api.calibration import expected_risk
+from tippingpoint.api.feature_drift import FeatureTable, feature_table
+from tippingpoint.api.partitioned import refuse_partitions
+from tippingpoint.api.prices import read_number, resolve_prices
+from tippingpoint.api.profiles import Profile
+from tippingpoint.api.settings import Settings, check_used
+from tippingpoint.api.windows import Given, Reference, Window, read_given, split_by, warn_of_overlap
+from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.divergences import Divergence, divergence_named
+from tippingpoint.core.inference import standard_error
+from tippingpoint.data.labels import distinct_labels
+from tippingpoint.errors import InputError, UnsupportedError, WindowWarning
+from tippingpoint.families.base import SCORE
+from tippingpoint.families.linear.geometry import Score
+from tippingpoint.families.linear.oracle import linear_oracle
+from tippingpoint.losses import Loss
+from tippingpoint.progress import progress_bar
+from tippingpoint.results.drift import Balance, DriftEvidence, DriftResult, DriftSeries, Outcome, by_importance
+from tippingpoint.results.drift_text import CALIBRATION
+from tippingpoint.space import Space
+from tippingpoint.space.domain import Domain
+from tippingpoint.space.scaling import Scale
+from tippingpoint.transport import Drift, drift_on_line, drift_with_labels, permuted_drifts
+
+CURRENT = "current"
+"""What a window is called that has no name."""
+
+PERMUTATIONS = 199
+"""Deals of the rows of both windows at random, where nobody says how many: the least p-value is a two-hundredth."""
+
+Windows = Mapping[str, tuple[Any, ...]]
+"""Several windows by name."""
+
+
+@overload
+def drift(
+    model: Any,
+    reference: tuple[Any, ...],
+    current: Windows,
+    *,
+    risk: float,
+    loss: str | Loss | Callable[..., Any] | None = ...,
+    space: Space | None = ...,
+    scale: Scale | None = ...,
+    permutations: int = ...,
+    seed: int = ...,
+    features: bool = ...,
+    assume: str | None = ...,
+    by: Any = ...,
+    **settings: Any,
+) -> DriftSeries: ...
+
+
+@overload
+def drift(
+    model: Any,
+    reference: tuple[Any, ...],
+    current: tuple[Any, ...],
+    *,
+    risk: float,
+    loss: str | Loss | Callable[..., Any] | None = ...,
+    space: Space | None = ...,
+    scale: Scale | None = ...,
+    permutations: int = ...,
+    seed: int = ...,
+    features: bool = ...,
+    assume: str | None = ...,
+    by: None = ...,
+    **settings: Any,
+) -> DriftResult: ...
+
+
+def drift(
+    model: Any,
+    reference: tuple[Any, ...],
+    current: tuple[Any, ...] | Windows,
+    *,
+    risk: float,
+    loss: str | Loss | Callable[..., Any] | None = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    features: bool = True,
+    assume: str | None = None,
+    by: Any = None,
+    **settings: Any,
+) -> DriftResult | DriftSeries:
+    """How far current data are from a reference, in the units of stability, and what that did to a model.
+
+    Both windows are measured on the one number through which the loss acts (the margin of a classifier, the residual of a
+    regressor): `R(risk of the current rows) ≤ drift`, whatever the model and the loss, on these two samples as they are. A
+    drift is a size: it bounds what it can have done, and says no more of it.
+
+    Parameters
+    ----------
+    model
+        As in `profile`.
+    reference
+        `(X, y)` or `(X, y, weights)`: the rows to which current ones are compared. They should not be rows that the model was
+        trained on, which nobody can tell from the data.
+    current
+        The same of what came after; `y` is None where labels are not known, and only sizes are told then. Several windows by
+        name, as `{"2016": (X, y), "2017": (X, y)}`, make a `DriftSeries`.
+    risk
+        The threshold of the tolerance, a mean loss.
+    loss, space, scale
+        As in `profile`; units are those of the reference.
+    permutations, seed
+        How often the rows of both windows are dealt out at random, for the noise floor and the p-value; 0 for neither.
+    features
+        Whether to look at every feature alone too.
+    assume
+        "calibration": that outcomes at the same score are as frequent as before; adds the expected risk, which is an estimate.
+    by
+        A column of the current X, which is then no feature, or a value for each of its rows: a window for each value.
+    settings
+        Prices and divergence, as in `Profile.stability`; and options of the model's family.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> later = [[1.0], [2.0], [3.0], [4.0]]
+    >>> found = tp.drift(([1.0], -1.6), (X, y), (later, y), risk=0.5, theta1=1.0, theta2=10.0, permutations=0)
+    >>> found.risk_before, found.risk_after, round(found.value, 3)
+    (0.0, 0.25, 0.979)
+    """
+    given = Settings.read(settings, "drift")
+    before, windows, several = _read(reference, current, by)
+    question = _question(given.question)
+    _check(permutations, seed, assume)
+    read = Reference.read(model, before, {**given.options, "seed": seed}, loss=loss, space=space, scale=scale)
+    check_used(given.options, [read.case.family])
+    drifting = _Drifting(read, read_number("risk", risk), question, permutations, seed, assume)
+    warn_of_overlap(before, windows)
+    found = {}
+    with progress_bar("windows", len(windows), show=None if several else False) as tick:
+        for k, (name, each) in enumerate(windows.items()):
+            found[name] = drifting.measured(name, each, k, features=features)
+            tick(k + 1)
+    return DriftSeries(found, read.case.features.backend) if several else next(iter(found.values()))
+
+
+def _read(reference: Any, current: Any, by: Any) -> tuple[Given, dict[str, Given], bool]:
+    """The windows that the user gave, and whether there are several by their nature."""
+    before = read_given("reference", reference)
+    refuse_partitions(before.x, before.y, "drift")
+    if isinstance(current, Mapping):
+        if by is not None:
+            raise InputError("by= splits one window, and current names several; leave one of them out.")
+        if not current:
+            raise InputError("current is empty; give a window, as (X, y), or several by name.")
+        return before, {str(name): read_given(f"current[{name!r}]", each) for name, each in current.items()}, True
+    after = read_given("current", current)
+    return (before, {CURRENT: after}, False) if by is None else (before, split_by(after, by), True)
+
+
+def _question(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Prices and divergence that a drift can be measured with."""
+    theta1, theta2 = resolve_prices(*(given.get(name) for name in ("theta1", "theta2", "mix", "budget")))
+    divergence: Divergence = divergence_named(given.get("divergence", "kl"))
+    if math.isinf(theta1):
+        raise InputError("theta1=inf: two samples of numbers have no value in common, so nothing but moving takes one to the other.")
+    return {"theta1": theta1, "theta2": theta2, "divergence": divergence}
+
+
+def _check(permutations: Any, seed: Any, assume: Any) -> None:
+    for name, value in (("permutations", permutations), ("seed", seed)):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+            raise InputError(f"{name}={value!r} must be a whole number, 0 or more.")
+    if assume not in (None, "calibration"):
+        raise InputError(f"assume={assume!r} is not known; there is 'calibration', or None to assume nothing.")
+
+
+@dataclass(frozen=True)
+class _Drifting:
+    """What is the same for all windows."""
+
+    reference: Reference
+    risk: float
+    question: Mapping[str, Any]
+    permutations: int
+    seed: int
+    assume: str | None
+
+    def measured(self, name: str, given: Given, number: int, *, features: bool) -> DriftResult:
+        """The drift of one window."""
+        current = self.reference.current(name, given)
+        labelled = current.y is not None
+        before = self.reference.window() if labelled else self.scored
+        places, compliance = _places(before, self.statistic(labelled=labelled)), self.compliance(labelled=labelled)
+        after = _places(current, self.statistic(labelled=labelled))
+        price = self.question["theta1"] / compliance
+        reweighted = {"theta2": self.question["theta2"], "divergence": self.question["divergence"]}
+        found = drift_on_line(places, before.base, after, current.base, price=price, **reweighted)
+        rng = np.random.default_rng([self.seed, number])
+        floor, p_value = _noise(places, before, after, current, rng, self.permutations, price=price, **reweighted)
+        table = self._features(before, current, rng) if features else FeatureTable()
+        expected = expected_risk(self.reference, current.features, current.base) if self.assume else None
+        result = DriftResult(
+            value=found.upper,
+            lower=found.lower,
+            upper=found.upper,
+            moving=found.moving,
+            reweighting=found.reweighting,
+            standard_error=found.standard_error(),
+            floor=floor,
+            p_value=p_value,
+            statistic=self.statistic(labelled=labelled),
+            unit=self.unit,
+            risk=self.risk,
+            risk_before=self.line.risk,
+            tolerance=self.tolerance.value,
+            tolerance_error=self.tolerance.standard_error,
+            loss=self.line.loss,
+            divergence=self.question["divergence"].label,
+            theta1=self.question["theta1"],
+            theta2=self.question["theta2"],
+            rows_before=_effective(before.base),
+            rows_after=_effective(current.base),
+            window=name,
+            outcome=self._outcome(before, current, found, places, after, price) if labelled else None,
+            expected_risk=expected,
+            assumption=CALIBRATION if self.assume else "",
+            by_feature=by_importance(table.rows, self.line.risk),
+            notes=(*self._notes, *table.notes),
+            backend=self.reference.case.features.backend,
+            evidence=DriftEvidence(places, before.base, found.weights, found.destinations, after, current.base),
+        )
+        _warn_of_noise(result)
+        return result
+
+    @cached_property
+    def scored(self) -> Window:
+        """The reference by its scores."""
+        return self.reference.scored()
+
+    @cached_property
+    def line(self) -> Profile:
+        """The reference on the line of its margins, on which the tolerance is that of the drift's own cost."""
+        return self._profile(self.reference.window())
+
+    @cached_property
+    def tolerance(self) -> Any:
+        return self.line.stability(self.risk, **self.question)
+
+    def statistic(self, *, labelled: bool) -> str:
+        """What is measured of a row."""
+        reference = self.reference
+        if reference.margins.loss.label == reference.case.judgement.label and not reference.classifies:
+            return "residual" if labelled and reference.margins.loss.task == "regression" else "prediction" if not labelled else "loss"
+        if not reference.classifies:
+            return "loss"
+        return "margin" if labelled else "score"
+
+    @property
+    def unit(self) -> str:
+        return self.reference.margins.unit
+
+    def compliance(self, *, labelled: bool) -> float:
+        """`B`: that of the model's family; where it knows none, the variance of the scores, which are then the unit."""
+        margins = self.reference.margins
+        if margins.compliance is not None:
+            if margins.compliance > 0.0:
+                return margins.compliance
+            raise UnsupportedError("no feature that the model uses may move, so a drift has no price; widen the space.")
+        return self._variance if labelled else _variance(self.scored)
+
+    @cached_property
+    def _variance(self) -> float:
+        return _variance(self.reference.window())
+
+    def _profile(self, window: Window) -> Profile:
+        """The samples of a window as those of a linear model of one feature, their margin."""
+        v, loss = window.margins.values, window.margins.loss
+        one = np.ones(1)
+        price = one / self.compliance(labelled=True)
+        domain = Domain(("margin",), price, -one * math.inf, one * math.inf, 0.0 * one, 0.0 * one, unit=self.unit)
+        y = np.ones(len(v), dtype=np.int8) if loss.task == "classification" else np.zeros(len(v))
+        oracle = linear_oracle(-v[:, None], y, Score(one, 0.0), loss, domain, -v)
+        judged = self.reference.case.judgement
+        return Profile(oracle, window.base, window.features.index, judged.label, judged.range, window.features.backend)
+
+    def _outcome(
+        self, before: Window, current: Window, found: Drift, places: FloatArray, after: FloatArray, price: float
+    ) -> Outcome:
+        """What the labels of the current rows tell."""
+        now = self._profile(current)
+        left = now.stability(self.risk, **self.question)
+        used = self.line.stability(max(now.risk, self.line.risk), **self.question)
+        losses = current.margins.loss.value(current.margins.values)
+        spread = standard_error(losses - now.risk, current.base)
+        return Outcome(
+            risk=now.risk,
+            used=used.value,
+            used_error=math.hypot(used.standard_error, used.price * spread) if used.status == "attained" else math.nan,
+            ceiling=_ceiling(self.line, found.upper, self.question),
+            remaining=left.value,
+            remaining_error=left.standard_error,
+            balance=self._balance(before, current, places, after, price),
+        )
+
+    def _balance(self, before: Window, current: Window, places: FloatArray, after: FloatArray, price: float) -> Balance | None:
+        """The drift of score and label together: labels stay, so that a new balance of them is paid by reweighting."""
+        if not self.reference.classifies or before.y is None or current.y is None:
+            return None
+        _, labels = distinct_labels(np.concatenate([before.y, current.y]))
+        theta2, divergence = self.question["theta2"], self.question["divergence"]
+        split = drift_with_labels(
+            places,
+            before.base,
+            labels[: len(places)],
+            after,
+            current.base,
+            labels[len(places) :],
+            price=price,
+            theta2=theta2,
+            divergence=divergence,
+        )
+        return Balance(split.labels, split.moving, split.reweighting)
+
+    def _features(self, before: Window, current: Window, rng: np.random.Generator) -> FeatureTable:
+        return feature_table(self.reference, before, current, self.risk, self.question, self.permutations, rng)
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        case = self.reference.case
+        return (*case.notes, *case.judgement.notes)
+
+
+def _places(window: Window, statistic: str) -> FloatArray:
+    """Where rows are on the line: residuals and losses as they are, of margins, scores and predictions the larger is better."""
+    v = window.margins.values
+    return v if statistic in ("residual", "loss") else -v
+
+
+def _variance(window: Window) -> float:
+    """Of scores, which are the unit where nothing else is known."""
+    v = window.margins.values
+    found = total(window.base, np.square(v - total(window.base, v)))
+    if not found > 0.0:
+        raise UnsupportedError("the model gives every row of the reference the same score, so that no drift can be measured on it.")
+    return found
+
+
+def _effective(base: FloatArray) -> float:
+    """Rows that the weights amount to."""
+    return 1.0 / total(base, np.asarray(base))
+
+
+def _noise(
+    places: FloatArray,
+    before: Window,
+    after: FloatArray,
+    current: Window,
+    rng: np.random.Generator,
+    permutations: int,
+    **priced: Any,
+) -> tuple[float, float]:
+    """The mean drift of rows dealt out at random, and the share of such drifts that are as large as this one."""
+    if not permutations:
+        return math.nan, math.nan
+    dealt = permuted_drifts(places, before.base, after, current.base, permutations=permutations, rng=rng, **priced)
+    return float(np.mean(dealt.values)), dealt.p_value
+
+
+def _ceiling(line: Profile, cost: float, question: Mapping[str, Any]) -> float:
+    """The largest risk that a perturbation of this cost can reach: certified, as the line is known in closed form."""
+    found = line.worst_risk(cost, **question)
+    return found.value if found.certified is None else found.certified
+
+
+def _warn_of_noise(result: DriftResult) -> None:
+    if result.floor >= result.tolerance > 0.0:
+        warnings.warn(
+            f"two samples of these sizes from one population drift by {result.floor:.2g} in the mean, no less than the tolerance"
+            f" {result.tolerance:.2g}; a floor of a tenth of it takes some {result.rows_needed():,.0f} rows in each window.",
+            WindowWarning,
+            stacklevel=5,
+        )
+
+

@@ -1,0 +1,171 @@
+"""A drift in words. What is said is what was proved of the two samples; sizes are not called damages, nor parts shares."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+from tippingpoint.text import WIDTH, Line, level, number, percent, risk_name
+from tippingpoint.visible import visible
+
+if TYPE_CHECKING:
+    from tippingpoint.results.drift import DriftResult, DriftSeries
+
+CALIBRATION = "outcomes at the same score are as frequent in the current rows as in the reference, which nothing here checks"
+"""What `assume="calibration"` takes for granted."""
+
+SCORE_UNITS = "moving means moving scores here, not features: nothing is known of what it costs to shift the score of this model"
+"""Of a scorer of which no more is known than its answers."""
+
+CHANCE = 0.05
+"""P-value from which on a drift is not told apart from chance."""
+
+
+def headline(drift: DriftResult) -> str:
+    """The size of the drift, with its noise, in a sentence."""
+    error = "" if math.isnan(drift.standard_error) else f" ± {number(drift.standard_error, 2)}"
+    split = ""
+    if 0.0 < drift.value < math.inf:
+        split = f": {percent(drift.moving / drift.value)} moving, {percent(drift.reweighting / drift.value)} reweighting"
+    return f"Drift {number(drift.value)}{error}{noise(drift)}{split}."
+
+
+def noise(drift: DriftResult) -> str:
+    """The floor and the p-value in brackets."""
+    if math.isnan(drift.floor):
+        return ""
+    return f" (noise floor {number(drift.floor, 2)}, p = {number(drift.p_value, 2)})"
+
+
+def lines(drift: DriftResult) -> list[Line]:
+    """What stands below the headline."""
+    listed = [*_damage(drift), *_expected(drift), ("tolerance", _tolerance(drift))]
+    listed += [("measured on", _unit(drift)), ("certificate", _certificate(drift)), ("prices", _prices(drift))]
+    listed += _balance(drift)
+    listed += _features(drift)
+    listed.append(("rows", _rows(drift)))
+    listed += [("note", note) for note in drift.notes]
+    return [(label, visible(text)) for label, text in listed]
+
+
+def render(drift: DriftResult) -> str:
+    """One screen of plain text."""
+    listed = lines(drift)
+    indent = max(len(label) for label, _ in listed) + 4
+    body = [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in listed]
+    return "\n".join([*textwrap.wrap(headline(drift), WIDTH), *body])
+
+
+def render_html(drift: DriftResult) -> str:
+    """The same for a notebook; every value is escaped."""
+    rows = "".join(
+        f'<tr><th style="text-align:left;font-weight:600">{html.escape(label)}</th>'
+        f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+        for label, text in lines(drift)
+    )
+    return f"<div><p><strong>{html.escape(headline(drift))}</strong></p><table>{rows}</table></div>"
+
+
+def axis(drift: DriftResult) -> str:
+    """What the line is that samples lie on."""
+    return {"margin": "margin", "residual": "residual", "score": "score", "prediction": "prediction"}.get(drift.statistic, "loss")
+
+
+def risk_axis(drift: DriftResult) -> str:
+    """What the risk is called along an axis."""
+    return risk_name(drift.loss)
+
+
+def series_headline(drift: DriftResult) -> str:
+    """What a table of windows is about."""
+    now, then = (level(each, drift.loss) for each in (drift.risk_before, drift.risk))
+    tolerance = f"{number(drift.tolerance)} ± {number(drift.tolerance_error, 2)}"
+    return f"From {now} {risk_name(drift.loss)} on the reference; its tolerance to {then} is {tolerance}."
+
+
+def series_notes(series: DriftSeries) -> list[str]:
+    """What must be read beside a table of windows."""
+    each = list(series.results.values())
+    notes = ["", "p_adjusted is for all windows together (Holm); drift is a size, and says nothing of the risk but its ceiling."]
+    assumed = next((d.assumption for d in each if d.assumption), "")
+    if assumed:
+        notes.append(f"expected_risk assumes that {assumed}.")
+    if each[0].unit == "score":
+        notes.append(f"{SCORE_UNITS[0].upper()}{SCORE_UNITS[1:]}.")
+    return notes
+
+
+def _damage(drift: DriftResult) -> list[Line]:
+    what = risk_name(drift.loss)
+    before = level(drift.risk_before, drift.loss)
+    if drift.outcome is None:
+        return [(what, f"{before} on the reference; without labels of the current rows nothing follows for theirs")]
+    after, most = (level(each, drift.loss) for each in (drift.outcome.risk, drift.outcome.ceiling))
+    felt = "" if math.isnan(drift.aligned) else f" ({percent(drift.aligned)} of the drift)"
+    return [
+        (what, f"{before} → {after}; no change of the reference of this size can push it past {most}"),
+        ("felt by the loss", f"{number(drift.outcome.used)}: what it takes at least to get there{felt}"),
+    ]
+
+
+def _expected(drift: DriftResult) -> list[Line]:
+    if drift.expected_risk is None:
+        return []
+    return [("expected", f"{level(drift.expected_risk, drift.loss)}, an estimate and no bound: it assumes that {drift.assumption}")]
+
+
+def _tolerance(drift: DriftResult) -> str:
+    then = f"to {level(drift.risk, drift.loss)}: {_with_error(drift.tolerance, drift.tolerance_error)} on the reference"
+    if drift.outcome is None:
+        return then
+    now = _with_error(drift.outcome.remaining, drift.outcome.remaining_error)
+    return f"{then}, {now} on the current rows"
+
+
+def _with_error(value: float, error: float) -> str:
+    return number(value) if math.isnan(error) or not math.isfinite(value) else f"{number(value)} ± {number(error, 2)}"
+
+
+def _unit(drift: DriftResult) -> str:
+    return f"the {axis(drift)}, in {drift.unit}" + (f"; {SCORE_UNITS}" if drift.unit == "score" else "")
+
+
+def _certificate(drift: DriftResult) -> str:
+    return f"≥ {number(drift.lower, 6)} (witness), ≤ {number(drift.upper, 6)} (plan), on these two samples"
+
+
+def _prices(drift: DriftResult) -> str:
+    return f"moving θ1 = {number(drift.theta1)}, reweighting θ2 = {number(drift.theta2)} ({drift.divergence})"
+
+
+def _balance(drift: DriftResult) -> list[Line]:
+    split = None if drift.outcome is None else drift.outcome.balance
+    if split is None or not 0.0 < split.total < math.inf:
+        return []
+    share = percent(split.labels / split.total)
+    parts = f"{number(split.labels)} labels + {number(split.moving)} moving + {number(split.reweighting)} reweighting within"
+    return [("class balance", f"accounts for {share} of the drift of score and label, {number(split.total)} = {parts}")]
+
+
+def _features(drift: DriftResult) -> list[Line]:
+    effects = [each.risk_if_only - drift.risk_before for each in drift.by_feature if math.isfinite(each.risk_if_only)]
+    if not effects:
+        return []
+    told = f"one at a time, their drifts would change the {risk_name(drift.loss)} by {_points(sum(effects), drift.loss)} in sum"
+    if drift.outcome is not None:
+        whole = drift.outcome.risk - drift.risk_before
+        told += f"; it changed by {_points(whole, drift.loss)}, and the rest is joint change or changed outcomes"
+    return [("single features", told)]
+
+
+def _points(change: float, loss: str) -> str:
+    return f"{100.0 * change:+.2g} points" if loss == "zero_one" else f"{change:+.3g}"
+
+
+def _rows(drift: DriftResult) -> str:
+    told = f"{drift.rows_before:,.0f} of the reference, {drift.rows_after:,.0f} current"
+    if math.isnan(drift.floor) or not 0.0 < drift.tolerance < math.inf:
+        return told
+    return f"{told}; for a noise floor of a tenth of the tolerance, {drift.rows_needed():,.0f} each"
