@@ -1,0 +1,329 @@
+r"""Drift on a line: :math:`D = \min_a \text{price} \cdot W_2^2(a, q) + \theta_2 D_\phi(a \Vert p)`.
+
+The chain (`tippingpoint.transport.chain`) is solved on bins first, and on all rows where that is not enough. What it finds is a
+guess, which decides no digit of what is claimed: from it a witness and a plan are made for *all* rows, and their values are the
+bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.divergences import Divergence, divergence_named
+from tippingpoint.core.units import MAX_PRICE_RATIO, exponent, shifted
+from tippingpoint.errors import InputError, NumericalError, UnsupportedError
+from tippingpoint.transport.chain import reweighted
+from tippingpoint.transport.drifts import Drift
+from tippingpoint.transport.monotone import matched, potentials
+from tippingpoint.transport.parabolas import lowest
+from tippingpoint.transport.samples import Atoms, Ordered, checked_masses, checked_price, checked_values, ordered
+
+MOST_BINS = 2000
+"""Atoms of either side on which the chain is solved first."""
+
+FINER = 10
+"""How many times as many bins are taken next, up to all rows."""
+
+BLURS = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
+"""Blurs of the quantile function on all rows, one after the other, until the bounds are close."""
+
+ROUNDING = 1e-15
+"""Gaps so small, in units of `θ2` and of what the whole range costs, are rounding."""
+
+ALIKE = 1e-12
+"""Weights this close to one are those of equal samples, but for rounding."""
+
+FAR = 0.1
+"""Gap beyond which the ends are tried: a price so high that all go to the nearest, or so low that weights stay as they are."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A lower bound: `g` of the target atoms, the potentials `-E_g` of the source atoms, and the weights that belong to them."""
+
+    value: float
+    heights: FloatArray
+    potentials: FloatArray
+    weights: FloatArray
+    influences: FloatArray
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An upper bound: masses of the source atoms, what it costs to move and to reweight, and where each goes in the mean."""
+
+    masses: FloatArray
+    moving: float
+    reweighting: float
+    places: FloatArray
+
+    @property
+    def value(self) -> float:
+        """The cost."""
+        return self.moving + self.reweighting
+
+
+@dataclass(frozen=True)
+class Line:
+    """Two samples near one, at the cost `price·(x - y)²` a move; costs are in units of `θ2` unless nothing is reweighted."""
+
+    source: Atoms
+    target: Atoms
+    price: float
+    divergence: Divergence | None
+
+    def witness(self, centres: FloatArray, guess: FloatArray) -> Witness:
+        """The bound that potentials of some points give: carried over to the target rows, and from these to the source rows."""
+        heights, _ = lowest(centres, guess, self.price, self.target.values)
+        found, _ = lowest(self.target.values, heights, self.price, self.source.values)
+        base, masses = self.source.masses, self.target.masses
+        value = total(masses, heights) + total(base, found)
+        if self.divergence is None:
+            return Witness(value, heights, found, np.ones(len(base)), found)
+        tilt = self.divergence.tilt(-found, base, 1.0)
+        value -= total(base, self.divergence.centred_conjugate(tilt.scores))
+        return Witness(value, heights, found, tilt.weights, -tilt.conjugate)
+
+    def plan(self, masses: FloatArray) -> Plan:
+        """The bound that masses of the source atoms give."""
+        masses = masses / float(np.add.reduce(masses))
+        cost, places = matched(Atoms(self.source.values, masses), self.target)
+        return Plan(masses, self.price * cost, self.reweighting(masses), places)
+
+    def reweighting(self, masses: FloatArray) -> float:
+        """`D_φ(a‖p)`."""
+        if self.divergence is None:
+            return 0.0
+        return max(total(self.source.masses, self.divergence.phi(masses / self.source.masses)), 0.0)
+
+    def guesses(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
+        """Points, potentials for them, and masses of all source atoms if they are known; better and better."""
+        if self.divergence is None:
+            yield self.source.values, self.price * potentials(self.source, self.target), self.source.masses
+            return
+        bins, rows = MOST_BINS, max(len(self.source), len(self.target))
+        known: tuple[FloatArray, FloatArray] | None = None
+        while True:
+            source, target = self.source.binned(bins), self.target.binned(bins)
+            last = bins >= rows
+            start = source.masses if known is None else self._start(source, known)
+            for blur in BLURS if last else BLURS[:1]:
+                start = reweighted(source, target, self.price, self.divergence, blur, start)
+                found = -slope(self.divergence, start / source.masses)
+                yield source.values, found, start if last else None
+            if last:
+                return
+            known, bins = (source.values, found), bins * FINER
+
+    def _start(self, source: Atoms, known: tuple[FloatArray, FloatArray]) -> FloatArray:
+        """Masses to start from, by the potentials of coarser bins."""
+        assert self.divergence is not None
+        values = -np.interp(source.values, *known)
+        return source.masses * self.divergence.tilt(values, source.masses, 1.0).weights
+
+    def ends(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
+        """The guesses that are right when moving costs nearly nothing, and when it is nearly all that counts."""
+        yield self.source.values, self.price * potentials(self.source, self.target), self.source.masses
+        _, nearest = lowest(self.source.values, np.zeros(len(self.source)), 1.0, self.target.values)
+        crowd = np.bincount(nearest, self.target.masses, len(self.source)).astype(float)
+        yield self.source.values, np.zeros(len(self.source)), crowd
+
+
+@dataclass
+class Bounds:
+    """The best witness and the best plan so far."""
+
+    line: Line
+    witness: Witness | None = None
+    plan: Plan | None = None
+
+    def add(self, points: FloatArray, guess: FloatArray, masses: FloatArray | None) -> None:
+        """What a guess gives."""
+        if not np.isfinite(guess).all():
+            return
+        witness = self.line.witness(points, guess)
+        if math.isfinite(witness.value) and (self.witness is None or witness.value > self.witness.value):
+            self.witness = witness
+        self.offer(self.line.source.masses * witness.weights)
+        if masses is not None:
+            self.offer(masses)
+
+    def offer(self, masses: FloatArray) -> None:
+        """What masses of the source atoms give."""
+        plan = self.line.plan(masses)
+        if math.isfinite(plan.value) and (self.plan is None or plan.value < self.plan.value):
+            self.plan = plan
+
+    @property
+    def gap(self) -> float:
+        """Relative gap; infinite while a side is missing."""
+        if self.witness is None or self.plan is None:
+            return math.inf
+        if self.plan.value - self.witness.value <= ROUNDING * (1.0 + self.line.price):
+            return 0.0
+        return (self.plan.value - max(self.witness.value, 0.0)) / self.plan.value
+
+
+def bounds(line: Line, tolerance: float) -> Bounds:
+    """The bounds, close to each other within the tolerance or as close as they get."""
+    found = Bounds(line)
+    with np.errstate(all="ignore"):  # a guess that is no number is passed over
+        if np.array_equal(line.source.values, line.target.values):
+            found.offer(line.source.masses)
+            found.offer(line.target.masses)
+        for guess in line.guesses():
+            found.add(*guess)
+            if found.gap > FAR:
+                for end in line.ends():
+                    found.add(*end)
+            if found.gap <= tolerance:
+                break
+    return found
+
+
+def slope(divergence: Divergence, weights: FloatArray) -> FloatArray:
+    """`φ'(w)` of positive weights."""
+    return np.log(weights) if divergence.name == "kl" else 2.0 * (weights - 1.0)
+
+
+def drift_on_line(
+    reference: object,
+    base: object,
+    current: object,
+    masses: object,
+    *,
+    price: float,
+    theta2: float,
+    divergence: str | Divergence = "kl",
+    tolerance: float = 1e-3,
+) -> Drift:
+    """The drift of one number a row, at the cost `price·(x - y)²` of a move.
+
+    Parameters
+    ----------
+    reference, current
+        A number a row.
+    base, masses
+        Weights of reference and current rows, of any sum; None for rows that count alike.
+    price
+        Of a squared distance of one. Infinite: nothing moves, and a current value that no reference row has is infinitely far.
+    theta2, divergence
+        The price of reweighting, and what is priced: `"kl"` or `"chi2"`. Infinite: nothing is reweighted.
+    tolerance
+        Relative gap between the bounds at which the search for better ones ends.
+    """
+    before, after = checked_values(reference, "reference"), checked_values(current, "current")
+    p, q = checked_masses(base, len(before), "base"), checked_masses(masses, len(after), "masses")
+    price, theta2 = checked_price(price, "price"), checked_price(theta2, "theta2")
+    if not 0.0 < tolerance < 1.0:
+        raise InputError(f"tolerance={tolerance!r}: a relative gap lies between 0 and 1; 1e-3 is usual.")
+    named = priced(divergence)
+    source, target = ordered(before, p), ordered(after, q)
+    if math.isinf(price):
+        return _in_place(source, target, p, q, theta2, named)
+    frame = Frame.of(source, target, price, theta2)
+    line = Line(frame.atoms(source), frame.atoms(target), frame.price, named if math.isfinite(theta2) else None)
+    found = bounds(line, tolerance)
+    assert found.witness is not None
+    assert found.plan is not None
+    witness, plan, unit = found.witness, found.plan, frame.cost
+    return Drift(
+        lower=unit * min(max(witness.value, 0.0), plan.value),
+        upper=unit * plan.value,
+        moving=unit * plan.moving,
+        reweighting=unit * plan.reweighting,
+        weights=_rows(source, plan.masses / line.source.masses, len(p)),
+        witness=unit * _rows(target, witness.heights, len(q)),
+        destinations=frame.restored(_rows(source, plan.places, len(p))),
+        influences=unit * _rows(source, witness.influences, len(p)),
+        base=p,
+        masses=q,
+    )
+
+
+def _in_place(
+    source: Ordered, target: Ordered, base: FloatArray, masses: FloatArray, theta2: float, divergence: Divergence
+) -> Drift:
+    """`θ2·D_φ(q‖p)`, or infinite: nothing moves."""
+    x, p, y = source.atoms.values, source.atoms.masses, target.atoms.values
+    at = np.minimum(np.searchsorted(x, y), len(x) - 1)
+    weights = np.zeros(len(x))
+    weights[at] = target.atoms.masses / p[at]
+    alike = len(weights) == len(y) and np.allclose(weights, 1.0, rtol=0.0, atol=ALIKE)
+    value = math.inf
+    if np.array_equal(x[at], y) and (alike or math.isfinite(theta2)):
+        value = 0.0 if alike else theta2 * max(total(p, divergence.phi(weights)), 0.0)
+    if math.isinf(value):
+        weights = np.ones(len(x))
+    scores = slope(divergence, np.maximum(weights, np.finfo(float).tiny)) if 0.0 < value < math.inf else np.zeros(len(x))
+    price = theta2 if 0.0 < value < math.inf else 0.0
+    rows = len(base), len(masses)
+    return Drift(
+        lower=value,
+        upper=value,
+        moving=0.0 if math.isfinite(value) else math.inf,
+        reweighting=value if math.isfinite(value) else 0.0,
+        weights=_rows(source, weights, rows[0]),
+        witness=price * _rows(target, scores[at], rows[1]),
+        destinations=_rows(source, x, rows[0]),
+        influences=-price * _rows(source, divergence.conjugate(scores), rows[0]),
+        base=base,
+        masses=masses,
+    )
+
+
+def _rows(sample: Ordered, values: FloatArray, rows: int) -> FloatArray:
+    """Values of atoms, as values of rows."""
+    out = np.full(rows, math.nan)
+    out[sample.order] = values[sample.places]
+    return out
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where a line begins and what is one on it: values lie in [-1, 1] there, and costs are in units of `cost`."""
+
+    start: float
+    unit: int
+    price: float
+    cost: float
+
+    @classmethod
+    def of(cls, source: Ordered, target: Ordered, price: float, theta2: float) -> Frame:
+        """From one of the values, so that a shift common to all is taken off without a rounding."""
+        start = float(target.atoms.values[len(target.atoms) // 2])
+        ends = [each.atoms.values[k] - start for each in (source, target) for k in (0, -1)]
+        unit = exponent(max(abs(float(end)) for end in ends)) or 0
+        whole = shifted(price, 2 * unit)
+        if math.isinf(whole):
+            raise NumericalError(
+                f"price={price:g}: a move over the whole range costs more than a number can say; use larger units."
+            )
+        if math.isinf(theta2):
+            return cls(start, unit, 1.0, whole)
+        ratio = min(whole / theta2, MAX_PRICE_RATIO)
+        return cls(start, unit, ratio, whole / MAX_PRICE_RATIO if ratio == MAX_PRICE_RATIO else theta2)
+
+    def atoms(self, sample: Ordered) -> Atoms:
+        """The atoms of a sample here."""
+        return replace(sample.atoms, values=np.ldexp(sample.atoms.values - self.start, -self.unit))
+
+    def restored(self, values: FloatArray) -> FloatArray:
+        """Values of this line, as they were given."""
+        return np.ldexp(values, self.unit) + self.start
+
+
+def priced(divergence: str | Divergence) -> Divergence:
+    """The divergence meant, if it is a price."""
+    named = divergence_named(divergence)
+    if named.caps:
+        raise UnsupportedError(
+            f"divergence={named.label!r} caps weights and does not price them, so reweighting would be free and drift no size; "
+            "use 'kl' or 'chi2'."
+        )
+    return named
