@@ -13,6 +13,7 @@ __version__ = "0.2.0"
 # The one list of public names; `__init__.pyi` says the same to type checkers, and a test compares the two.
 _HOMES = {
     "api.comparing": ("compare",),
+    "api.drift": ("drift",),
     "api.features": ("feature_stability",),
     "api.profiles": ("Profile",),
     "api.stability": ("profile", "stability"),
@@ -32,6 +33,7 @@ _HOMES = {
         "TippingPointError",
         "TippingPointWarning",
         "UnsupportedError",
+        "WindowWarning",
     ),
     "families.linear.recognise": ("LinearModel",),
     "files": ("load_model",),
@@ -40,6 +42,7 @@ _HOMES = {
     "results.advice": ("Advice",),
     "results.bootstrap": ("Bootstrap",),
     "results.comparisons": ("Comparison", "Verdict"),
+    "results.drift": ("DriftResult", "DriftSeries"),
     "results.rankings": ("FeatureStability",),
     "results.stability": ("StabilityResult", "Sweep"),
     "space": ("Space",),

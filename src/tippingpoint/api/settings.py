@@ -27,6 +27,7 @@ DOORS = {
     "stability": ("risk", *OF_DATA, *OF_PARTITIONS),
     "compare": ("risk", *OF_DATA, "common"),
     "feature_stability": ("risk", *OF_DATA, "features"),
+    "drift": ("reference", "current", "risk", "loss", "space", "scale", "permutations", "features", "assume", "by"),
     "Profile.stability": ("risk",),
     "Profile.curve": ("risks", "risk"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -83,6 +83,8 @@ class Reference:
         The model on the reference, read and checked.
     y
         Labels or targets of its rows of positive weight.
+    stabilities
+        Of single features, by name, as they become known: the same for every window.
     """
 
     model: Any
@@ -90,6 +92,7 @@ class Reference:
     options: Mapping[str, Any]
     case: Case
     y: np.ndarray[Any, Any]
+    stabilities: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -229,10 +232,8 @@ def warn_of_overlap(reference: Given, others: Mapping[str, Given]) -> None:
     first = getattr(reference.x, "index", None)
     for name, given in others.items():
         own = getattr(given.x, "index", None)
-        if not (isinstance(first, pd.Index) and isinstance(own, pd.Index)):
+        if not (isinstance(first, pd.Index) and isinstance(own, pd.Index)) or _unnamed(first) or _unnamed(own):
             continue
-        if isinstance(first, pd.RangeIndex) and isinstance(own, pd.RangeIndex) and first.start == own.start == 0:
-            continue  # nobody has named the rows
         both = first.intersection(own)
         if len(both):
             warnings.warn(
@@ -241,6 +242,13 @@ def warn_of_overlap(reference: Given, others: Mapping[str, Given]) -> None:
                 WindowWarning,
                 stacklevel=3,
             )
+
+
+def _unnamed(index: Any) -> bool:
+    """Whether rows are counted from zero, as where nobody has named them."""
+    import pandas as pd
+
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def split_by(given: Given, by: Any) -> dict[str, Given]:

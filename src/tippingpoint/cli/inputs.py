@@ -35,6 +35,8 @@ class Inputs:
         The features that the models take, and the target.
     settings
         Loss, weights, space, scale and options of the search: keyword arguments of the front door.
+    stored, columns
+        The models as they were stored, and the columns of the data that they take.
     """
 
     models: Mapping[str, Any]
@@ -42,6 +44,8 @@ class Inputs:
     x: Any
     y: Any
     settings: Mapping[str, Any]
+    stored: Mapping[str, Stored]
+    columns: tuple[str, ...]
 
     @property
     def model(self) -> Any:
@@ -52,6 +56,16 @@ class Inputs:
     def path(self) -> str:
         """Where that comes from."""
         return next(iter(self.paths.values()))
+
+    def window(self, options: argparse.Namespace, path: str) -> tuple[Any, Any, Any, Any]:
+        """Another file of the same columns: features, target (None where it has no such column), weights, and the whole."""
+        data = read_table(path, dialect(options))
+        for column in (*self.columns, *([] if options.weight is None else [options.weight])):
+            if column not in data.columns:
+                raise InputError(f"{path} has no column {column!r}; its columns are {list(data.columns)!r}.")
+        y = data[options.target] if options.target in data.columns else None
+        weight = None if options.weight is None else data[options.weight]
+        return _as_trained(data[list(self.columns)], self.stored), y, weight, data
 
 
 def question_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -92,7 +106,7 @@ def read_inputs(options: argparse.Namespace, *, several: bool = False, parts: bo
     }
     if parted is not None and options.memory is not None:
         settings["memory"] = options.memory
-    return Inputs({name: each.model for name, each in stored.items()}, paths, x, y, settings)
+    return Inputs({name: each.model for name, each in stored.items()}, paths, x, y, settings, stored, tuple(used))
 
 
 def _paths(options: argparse.Namespace, *, several: bool) -> dict[str, str]:

@@ -92,17 +92,29 @@ class OneOrMore(argparse.Action):
         setattr(namespace, self.dest, values[0] if len(values) == 1 else values)
 
 
-def add_data(parser: Parser, *, parts: bool = False) -> None:
-    """On which data, and what of them may move; `parts`, whether they may be in several files, here or on a cluster."""
+def add_data(parser: Parser, *, parts: bool = False, windows: bool = False) -> None:
+    """On which data, and what of them may move.
+
+    Parameters
+    ----------
+    parts
+        Whether they may be in several files, here or on a cluster.
+    windows
+        Whether they are a reference, and one or several files of what came after it.
+    """
     group = parser.add_argument_group("on which data")
     kinds = "CSV or Parquet; several Parquet files, a directory or a 'pattern' of them: in parts" if parts else "CSV or Parquet"
-    group.add_argument("--data", metavar="FILE", nargs="+", action=OneOrMore, help=f"evaluation data ({kinds})")
+    if windows:
+        group.add_argument("--reference", metavar="FILE", required=True, help="rows to compare with, with labels (CSV or Parquet)")
+        add_windows(group, required=True)
+    else:
+        group.add_argument("--data", metavar="FILE", nargs="+", action=OneOrMore, help=f"evaluation data ({kinds})")
     group.add_argument(
         "--sep", metavar="CHAR", type=separator_named, help="between cells of a CSV file; , ; and tab are mostly recognised"
     )
     group.add_argument("--decimal", choices=(".", ","), help="how a CSV file writes decimals; . unless it is clearly ,")
     group.add_argument("--encoding", metavar="NAME", type=encoding_named, help="of a CSV file, as latin-1; default utf-8")
-    group.add_argument("--target", metavar="COLUMN", help="column of --data with the labels or targets")
+    group.add_argument("--target", metavar="COLUMN", help="column with the labels or targets")
     group.add_argument("--weight", metavar="COLUMN", help="column with sample weights")
     group.add_argument("--loss", metavar="NAME", help="what to judge by, as error, log_loss, mse, mae, pinball:0.9")
     group.add_argument(
@@ -112,6 +124,17 @@ def add_data(parser: Parser, *, parts: bool = False) -> None:
     )
     group.add_argument("--frozen", metavar="COLUMN", action="append", help="a feature that may not move; may be repeated")
     group.add_argument("--scale", choices=SCALES, help="unit of moves: as given, or each column's own spread")
+
+
+def add_windows(group: argparse._ArgumentGroup, *, required: bool = False) -> None:
+    """Files of what came after the data."""
+    group.add_argument(
+        "--current",
+        metavar="NAME=FILE",
+        action="append",
+        required=required,
+        help="rows that came after, as FILE or NAME=FILE; repeat it for several windows",
+    )
 
 
 def add_columns(parser: Parser, *, by: bool = True, common: bool = False) -> None:

@@ -21,10 +21,10 @@ from tippingpoint.writing import write_files
 OUTPUT_OPTIONS = ("json", "report", "sensitive")
 """Options that name files to write."""
 
-INPUT_OPTIONS = ("linear", "space", "config")
+INPUT_OPTIONS = ("linear", "space", "config", "reference")
 """Options that name files to read."""
 
-NAMED_INPUT_OPTIONS = ("data", "model", "state", "table")
+NAMED_INPUT_OPTIONS = ("data", "model", "state", "table", "current")
 """Options that may have several values and name a file to read, as FILE or NAME=FILE."""
 
 OPENERS = {"darwin": "open", "win32": "start"}

@@ -1,0 +1,316 @@
+"""Features one by one: how far each drifted alone, against its noise, and what the risk would be if only that had happened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tippingpoint.api.windows import Losses, Reference, Window, losses_at
+from tippingpoint.core.arrays import FloatArray, IntArray, total
+from tippingpoint.data.columns import Column
+from tippingpoint.errors import InputError, ModelError, UnsupportedError
+from tippingpoint.results.drift import FeatureDrift
+from tippingpoint.space.domain import Domain, Menu
+from tippingpoint.transport import Drift, drift_by_switching, drift_on_line, drift_on_table, permuted_drifts, permuted_levels
+
+MAX_NAMED = 6
+"""Values that the reference does not have, named at most."""
+
+NO_PLACE = "some current values have no place in its order, as the reference does not have them; list them in categories="
+REFUSED = "the model takes no values that the reference does not have"
+NOT_SEARCHED = "its stability is a search of its own; ask feature_stability"
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """What was found of the features, and what is to be said of all of them."""
+
+    rows: tuple[FeatureDrift, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A feature of finitely many values in two windows.
+
+    Attributes
+    ----------
+    before, after
+        The number of the value of every row; the reference's own come first.
+    values
+        `(K, m)`: what the columns of the feature hold at each.
+    names
+        What each is called.
+    costs
+        `(K, K)`: of going from one to the other; one number where all switches cost the same.
+    """
+
+    before: IntArray
+    after: IntArray
+    values: FloatArray
+    names: tuple[str, ...]
+    costs: FloatArray | float
+
+
+@dataclass(frozen=True)
+class Travelled:
+    """Where a plan takes rows: parts of the whole mass, of these rows, to these values of the columns of a feature."""
+
+    rows: IntArray
+    masses: FloatArray
+    values: FloatArray
+
+
+def feature_table(
+    reference: Reference,
+    before: Window,
+    current: Window,
+    risk: float,
+    question: Mapping[str, Any],
+    permutations: int,
+    rng: np.random.Generator,
+) -> FeatureTable:
+    """Every feature that may move, alone, at the prices of the space; its bounds and directions do not bind the world."""
+    if len(before.features.shape) != 1:
+        return FeatureTable(notes=("features are not looked at one by one where a sample is no row of columns",))
+    domain = reference.case.domain
+    columns = tuple(
+        replace(own, categories=_joined(own, other)) for own, other in zip(before.features.columns, current.features.columns, strict=True)
+    )
+    measured = _Measured(reference, before, current, columns, risk, question, permutations, rng, losses_at(reference, columns))
+    rows = tuple(measured.feature(name) for name in domain.features)
+    frozen = [name for j, name in enumerate(domain.names) if not _moves(domain, j)]
+    notes = (f"{len(frozen)} features that may not move were not looked at: their drift has no price",) if frozen else ()
+    return FeatureTable(rows, notes)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """All that every feature is measured by."""
+
+    reference: Reference
+    before: Window
+    current: Window
+    columns: tuple[Column, ...]
+    risk: float
+    question: Mapping[str, Any]
+    permutations: int
+    rng: np.random.Generator
+    losses: Losses
+
+    @property
+    def domain(self) -> Domain:
+        return self.reference.case.domain
+
+    @property
+    def reweighting(self) -> dict[str, Any]:
+        return {name: self.question[name] for name in ("theta2", "divergence")}
+
+    def feature(self, name: str) -> FeatureDrift:
+        menu = next((menu for menu in self.domain.menus if menu.name == name), None)
+        if menu is None:
+            j = self.domain.names.index(name)
+            return self._along(name, np.array([j]), self.question["theta1"] * float(self.domain.price[j]))
+        if menu.metric:
+            return self._ordered(menu)
+        return self._switched(menu)
+
+    def _along(
+        self, name: str, columns: IntArray, price: float, places: tuple[FloatArray, FloatArray] | None = None, **extra: Any
+    ) -> FeatureDrift:
+        """A feature with a place for every value: rows without one, which are missing, are a class of their own."""
+        x0, x1 = places or (self.before.features.x[:, columns[0]], self.current.features.x[:, columns[0]])
+        gone0, gone1 = np.isnan(x0), np.isnan(x1)
+        if gone0.any() or gone1.any():
+            return self._none(name, "values are missing, which have no place on a line; impute them, or make it a category")
+        base, masses = self.before.base, self.current.base
+        found = drift_on_line(x0, base, x1, masses, price=price, **self.reweighting)
+        nulls = None
+        if self.permutations:
+            nulls = permuted_drifts(
+                x0, base, x1, masses, price=price, permutations=self.permutations, rng=self.rng, **self.reweighting
+            )
+        travelled = _matched(x0, base * found.weights, x1, masses, self.current.features.x[:, columns])
+        return self._row(name, columns, found, nulls, travelled, **extra)
+
+    def _ordered(self, menu: Menu) -> FeatureDrift:
+        """Whole numbers and levels in an order, at the price of a squared step."""
+        x0, x1 = (window.features.x[:, menu.columns] for window in (self.before, self.current))
+        axis = np.asarray(menu.axis, dtype=float)
+        whole = menu.kind == "integer"
+        unseen = ~np.isin(x1[:, 0], x0[:, 0])
+        if whole:
+            places = x0[:, 0], x1[:, 0]
+        else:
+            known = menu.values[:, 0]
+            if (~np.isin(x1[:, 0], known[~np.isnan(known)])).any():
+                return self._none(menu.name, NO_PLACE, *self._unseen(menu.columns, unseen))
+            places = menu.along(x0), menu.along(x1)
+        pairs = np.isfinite(menu.cost) & (menu.cost > 0.0) & ~menu.gap & ~menu.gap[:, None]
+        if not pairs.any():
+            return self._none(menu.name, "it has one value only, so that a step has no price")
+        a, b = (int(k[0]) for k in np.nonzero(pairs))
+        price = self.question["theta1"] * float(menu.cost[a, b] / (axis[a] - axis[b]) ** 2)
+        share, names = self._unseen(menu.columns, unseen)
+        return self._along(menu.name, menu.columns, price, places, unseen_share=share, unseen=names, kind=menu.kind)
+
+    def _switched(self, menu: Menu) -> FeatureDrift:
+        """Categories: what is missing is one more of them."""
+        levels = self._levels(menu)
+        k = len(levels.values)
+        p, q = (np.bincount(each, window.base, k) for each, window in ((levels.before, self.before), (levels.after, self.current)))
+        theta1 = self.question["theta1"]
+        if isinstance(levels.costs, float):
+            found = drift_by_switching(p, q, switch=theta1 * levels.costs, **self.reweighting)
+        else:
+            found = drift_on_table(p, q, theta1 * levels.costs, **self.reweighting)
+        nulls = None
+        if self.permutations:
+            nulls = permuted_levels(
+                levels.before,
+                self.before.base,
+                levels.after,
+                self.current.base,
+                costs=theta1 * np.asarray(levels.costs),
+                permutations=self.permutations,
+                rng=self.rng,
+                **self.reweighting,
+            )
+        unseen = p[levels.after] == 0.0
+        names = tuple(levels.names[i] for i in np.unique(levels.after[unseen])[:MAX_NAMED])
+        share = total(self.current.base, unseen.astype(float))
+        travelled = _spread(levels, self.before.base, found)
+        return self._row(
+            menu.name, menu.columns, found, nulls, travelled, unseen_share=share, unseen=names, kind=menu.kind
+        )
+
+    def _levels(self, menu: Menu) -> Levels:
+        """The values of a categorical feature in both windows; a switch that the table does not price costs its dearest."""
+        x0, x1 = (window.features.x[:, menu.columns] for window in (self.before, self.current))
+        held = np.concatenate([menu.values, x0, x1])
+        _, first, codes = np.unique(np.where(np.isnan(held), np.inf, held), axis=0, return_index=True, return_inverse=True)
+        codes = codes.reshape(-1)
+        order = np.argsort(np.argsort(first))  # numbered by first appearance: the options of the menu first
+        codes = order[codes]
+        values = held[np.sort(first)]
+        known, k = len(menu.values), len(values)
+        costs = np.full((k, k), math.inf)
+        costs[np.ix_(codes[:known], codes[:known])] = menu.cost
+        priced = costs[np.isfinite(costs) & (costs > 0.0)]
+        dearest = float(priced.max()) if len(priced) else 1.0
+        costs = np.where(np.isfinite(costs), costs, dearest)
+        np.fill_diagonal(costs, 0.0)
+        same = bool((np.abs(priced - dearest) <= 1e-12 * dearest).all())
+        names = tuple(self._label(menu, row) for row in values)
+        before, after = codes[known : known + len(x0)], codes[known + len(x0) :]
+        return Levels(before, after, values, names, dearest if same else costs)
+
+    def _label(self, menu: Menu, values: FloatArray) -> str:
+        if len(menu.columns) > 1:
+            return self.domain.names[int(menu.columns[int(np.argmax(values))])]
+        return self.columns[int(menu.columns[0])].label(float(values[0]))
+
+    def _unseen(self, columns: IntArray, unseen: Any) -> tuple[float, tuple[str, ...]]:
+        values = np.unique(self.current.features.x[unseen][:, columns[0]])
+        named = tuple(self.columns[int(columns[0])].label(float(value)) for value in values[:MAX_NAMED])
+        return total(self.current.base, np.asarray(unseen, dtype=float)), named
+
+    def _row(
+        self,
+        name: str,
+        columns: IntArray,
+        found: Drift,
+        nulls: Any,
+        travelled: Travelled,
+        *,
+        unseen_share: float = math.nan,
+        unseen: tuple[str, ...] = (),
+        kind: str | None = None,
+    ) -> FeatureDrift:
+        risk, note = self._risk_if_only(columns, travelled)
+        stability, why = self._stability(name)
+        return FeatureDrift(
+            name=name,
+            kind=kind or self.domain.kind(name),
+            drift=found.upper,
+            lower=found.lower,
+            moving=found.moving,
+            floor=math.nan if nulls is None else float(np.mean(nulls.values)),
+            p_value=math.nan if nulls is None else nulls.p_value,
+            unseen_share=unseen_share,
+            unseen=unseen,
+            risk_if_only=risk,
+            stability=stability,
+            note="; ".join(each for each in (note, why) if each),
+        )
+
+    def _none(self, name: str, why: str, unseen_share: float = math.nan, unseen: tuple[str, ...] = ()) -> FeatureDrift:
+        """A feature of which nothing was measured."""
+        stability, _ = self._stability(name)
+        nothing = math.nan
+        kind = self.domain.kind(name)
+        return FeatureDrift(name, kind, nothing, 0.0, nothing, nothing, nothing, unseen_share, unseen, nothing, stability, why)
+
+    def _risk_if_only(self, columns: IntArray, travelled: Travelled) -> tuple[float, str]:
+        """The risk of the reference after the plan of one feature; all else, labels too, is carried along."""
+        places = self.before.features.x[travelled.rows]
+        places[:, columns] = travelled.values
+        try:
+            lost = self.losses(travelled.rows, places)
+        except (InputError, ModelError):
+            return math.nan, REFUSED
+        return total(travelled.masses, lost) / float(np.add.reduce(travelled.masses)), ""
+
+    def _stability(self, name: str) -> tuple[float, str]:
+        """`R_j` of the reference; a black box would have to be searched for it."""
+        stabilities = self.reference.stabilities
+        if name not in stabilities:
+            case = self.reference.case
+            if case.judgement.searched and case.family.name == "black boxes":
+                stabilities[name] = math.nan
+            else:
+                try:
+                    alone = case.profile_by(case.judgement.along(case.domain.only((name,))))
+                    stabilities[name] = alone.stability(self.risk, **self.question).value
+                except UnsupportedError:
+                    stabilities[name] = math.nan
+        return stabilities[name], NOT_SEARCHED if math.isnan(stabilities[name]) else ""
+
+
+def _matched(before: FloatArray, masses: FloatArray, after: FloatArray, target: FloatArray, values: FloatArray) -> Travelled:
+    """Rows in the order of their values, matched from the left with the current ones: the cheapest transport on a line."""
+    source, sink = np.argsort(before, kind="stable"), np.argsort(after, kind="stable")
+    ends, marks = (np.minimum(np.cumsum(each) / float(np.add.reduce(each)), 1.0) for each in (masses[source], target[sink]))
+    ends[-1] = marks[-1] = 1.0
+    levels = np.union1d(ends, marks)
+    parts = np.diff(levels, prepend=0.0)
+    middle = levels - 0.5 * parts
+    rows, columns = source[np.searchsorted(ends, middle)], sink[np.searchsorted(marks, middle)]
+    here = parts > 0.0
+    return Travelled(rows[here], parts[here], values[columns[here]])
+
+
+def _spread(levels: Levels, base: FloatArray, found: Drift) -> Travelled:
+    """Every row spread over the levels that the plan takes its own to."""
+    shares = np.asarray(found.destinations)
+    counts = (shares > 0.0).sum(axis=1)
+    rows = np.repeat(np.arange(len(base)), counts[levels.before])
+    of_level = [np.flatnonzero(shares[k] > 0.0) for k in range(len(shares))]
+    ends = np.concatenate([of_level[k] for k in levels.before.tolist()]) if len(rows) else np.zeros(0, dtype=np.intp)
+    starts = levels.before[rows]
+    masses = base[rows] * found.weights[starts] * shares[starts, ends]
+    kept = masses > 0.0
+    return Travelled(rows[kept], masses[kept], levels.values[ends[kept]])
+
+
+def _joined(own: Column, other: Column) -> tuple[Any, ...]:
+    return other.categories if len(other.categories) > len(own.categories) else own.categories
+
+
+def _moves(domain: Domain, j: int) -> bool:
+    return bool(np.isfinite(domain.price[j])) or any(j in menu.columns for menu in domain.menus)
+
