@@ -15,7 +15,7 @@ _HOMES = {
     "api.comparing": ("compare",),
     "api.features": ("feature_stability",),
     "api.profiles": ("Profile",),
-    "api.stability": ("profile", "stability"),
+    "api.stability": ("profile", "stability", "worst_risk"),
     "api.tables": ("profile_table",),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "errors": (
@@ -42,6 +42,7 @@ _HOMES = {
     "results.comparisons": ("Comparison", "Verdict"),
     "results.rankings": ("FeatureStability",),
     "results.stability": ("StabilityResult", "Sweep"),
+    "results.worst": ("WorstRisk", "WorstRiskCurve"),
     "space": ("Space",),
 }
 

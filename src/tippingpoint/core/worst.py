@@ -2,9 +2,9 @@ r"""The stability curve read the other way: the largest risk that a perturbation
 
 .. math:: W(\rho) = \sup\{r : R(r) \le \rho\} = \min_{h > 0} \frac{\rho + \Psi\bigl(\theta_1 e_i(h/\theta_1)\bigr)}{h}
 
-By weak duality every `h` gives a ceiling that no perturbation of that cost passes; the perturbation at `h` has a risk and a cost
-of its own, and the ceiling is least where that cost is `ρ`. So the search keeps the best point on either side of `ρ`. The two,
-mixed so that the cost is `ρ`, are a perturbation whose risk is reached; the search stops when that is the ceiling.
+By weak duality every `h` gives a ceiling that no perturbation of that cost passes. The perturbation at `h` has a risk and a cost of
+its own, and the ceiling is least where that cost is `ρ`. So the search keeps the best point on either side of `ρ`. The two, mixed
+so that the cost is `ρ`, are a perturbation whose risk is reached; the search stops when that is the ceiling.
 
 Risks are measured from the present one, so that a rise of any smallness keeps its digits.
 """
@@ -129,50 +129,48 @@ class Trial:
 
 
 def _found(problem: Problem, cost: float, tolerance: float) -> Worst:
-    trial, samples = Trial(problem), problem.samples
-    largest = problem.reachable
-    if math.isfinite(largest):
+    trial = Trial(problem)
+    if cost == 0.0:
+        rise = trial.at(LEAST_PRICE * min(problem.theta1, problem.theta2), problem.samples).excess
+        free = rise if rise > math.sqrt(LEAST_PRICE) * problem.samples.facts.size else 0.0
+        return Worst(Status.ATTAINED, free, free, 1)
+    if math.isfinite(problem.reachable):
         most = problem.concentrated()
         if cost >= most.cost * (1.0 - tolerance):
             rise = max(most.excess + problem.wanted, 0.0)
             return Worst(Status.LARGEST, rise, rise, 0)
-    if cost == 0.0:
-        rise = trial.at(LEAST_PRICE * min(problem.theta1, problem.theta2), samples).excess
-        free = rise if rise > math.sqrt(LEAST_PRICE) * problem.samples.facts.size else 0.0
-        return Worst(Status.ATTAINED, free, free, 1)
-    rest = problem.rest()
+    return _bracketed(problem, trial, cost, tolerance)
+
+
+def _bracketed(problem: Problem, trial: Trial, cost: float, tolerance: float) -> Worst:
+    """Prices closed in on where the cost is `ρ`: by Newton's steps, or by chords where samples jump."""
+    rest, samples = problem.rest(), problem.samples
     left, right, last = replace(rest, excess=rest.excess + problem.wanted), None, None
     price, widths, chords = _first_price(problem, left, cost), [math.inf, math.inf], False
     for evaluations in range(1, MAX_EVALUATIONS + 1):
         point = trial.at(price, samples)
-        if point.cost < cost:
-            left = point
-        else:
-            right = point
-            samples = trial.below(price)
+        left, right = (point, right) if point.cost < cost else (left, point)
         if right is None:
             ceiling = _ceiling(point, cost)
-            if ceiling - point.excess <= tolerance * ceiling:
-                return Worst(Status.ATTAINED, point.excess, max(ceiling, point.excess), evaluations)
             price = _outward(point, cost, problem.ceiling)
-            if price <= point.price:  # any further loss costs the ceiling's price
-                rise = point.excess + (cost - point.cost) / problem.ceiling
-                return Worst(Status.ATTAINED, rise, max(ceiling, rise), evaluations)
+            # Beside a ceiling any further loss costs its price.
+            rise = point.excess + ((cost - point.cost) / problem.ceiling if price <= point.price else 0.0)
+            if price <= point.price or ceiling - rise <= tolerance * ceiling:
+                return Worst(Status.ATTAINED, rise, max(rise, ceiling), evaluations)
             last = point
             continue
+        samples = trial.below(right.price)
         rise = _mixed(left, right, cost)
         ceiling = min(_ceiling(each, cost) for each in (left, right))
         width = right.price - left.price
         closed = ceiling - rise <= tolerance * ceiling + ROUNDING * right.excess
-        if closed or width <= 2.0 * np.spacing(right.price):
+        if closed or width <= 2.0 * np.spacing(right.price) or evaluations == MAX_EVALUATIONS:
             return Worst(Status.ATTAINED, rise, max(rise, ceiling), evaluations)
         smooth = last is not None and _is_smooth(last, point)
         chords = not chords and width > 0.25 * widths[0]  # what does not close in fast enough takes turns
         price = _inward(left, right, point, cost, smooth=smooth, chords=chords)
         widths, last = [widths[-1], width], point
-    if right is None:
-        raise NumericalError(f"no price h up to {left.price:g} costs {cost:g}.")
-    return Worst(Status.ATTAINED, rise, max(rise, ceiling), MAX_EVALUATIONS)
+    raise NumericalError(f"no price h up to {left.price:g} costs {cost:g}.")
 
 
 def _first_price(problem: Problem, rest: Evaluation, cost: float) -> float:
@@ -208,7 +206,7 @@ def _inward(left: Evaluation, right: Evaluation, point: Evaluation, cost: float,
 
 
 def _newton(point: Evaluation, cost: float) -> float:
-    """Newton's step on the square root of the cost, which is nearly linear in the price; not a number where nothing is smooth."""
+    """Newton's step on the square root of the cost, nearly linear in the price; nowhere, if nothing is smooth."""
     if point.curvature <= 0.0 or point.cost <= 0.0:
         return -math.inf
     root = math.sqrt(point.cost)
