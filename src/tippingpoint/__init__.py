@@ -16,7 +16,7 @@ _HOMES = {
     "api.drift": ("drift",),
     "api.features": ("feature_stability",),
     "api.profiles": ("Profile",),
-    "api.stability": ("profile", "stability"),
+    "api.stability": ("profile", "stability", "worst_risk"),
     "api.tables": ("profile_table",),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "errors": (
@@ -45,6 +45,7 @@ _HOMES = {
     "results.drift": ("DriftResult", "DriftSeries"),
     "results.rankings": ("FeatureStability",),
     "results.stability": ("StabilityResult", "Sweep"),
+    "results.worst": ("WorstRisk", "WorstRiskCurve"),
     "space": ("Space",),
 }
 

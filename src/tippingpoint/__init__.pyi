@@ -5,6 +5,7 @@ from tippingpoint.api.features import feature_stability as feature_stability
 from tippingpoint.api.profiles import Profile as Profile
 from tippingpoint.api.stability import profile as profile
 from tippingpoint.api.stability import stability as stability
+from tippingpoint.api.stability import worst_risk as worst_risk
 from tippingpoint.api.tables import profile_table as profile_table
 from tippingpoint.core.divergences import KL as KL
 from tippingpoint.core.divergences import ChiSquare as ChiSquare
@@ -35,6 +36,8 @@ from tippingpoint.results.comparisons import Verdict as Verdict
 from tippingpoint.results.rankings import FeatureStability as FeatureStability
 from tippingpoint.results.stability import StabilityResult as StabilityResult
 from tippingpoint.results.stability import Sweep as Sweep
+from tippingpoint.results.worst import WorstRisk as WorstRisk
+from tippingpoint.results.worst import WorstRiskCurve as WorstRiskCurve
 from tippingpoint.space import Space as Space
 
 __all__: list[str]  # noqa: PYI035  # what is imported above, and no second list of it

@@ -55,3 +55,11 @@ def read_number(name: str, value: Any) -> float:
     if math.isnan(number) or isinstance(value, (str, bool)):
         raise InputError(f"{name}={value!r} must be a number.")
     return number
+
+
+def read_cost(value: Any) -> float:
+    """What a perturbation may cost."""
+    cost = read_number("cost", value)
+    if not 0.0 <= cost < math.inf:
+        raise InputError(f"cost={value!r} must be 0 or more, and finite: what the perturbation may cost, as 0.05.")
+    return cost

@@ -10,13 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
-from tippingpoint.api.prices import read_number, resolve_prices
+from tippingpoint.api.prices import read_cost, read_number, resolve_prices
 from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
+from tippingpoint.api.worst import UNCERTIFIED, reached, worst_result
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.blocks import Block, InMemory, Samples
 from tippingpoint.core.cuts import Perturbation, perturbation
@@ -36,6 +37,7 @@ from tippingpoint.results.origin import Origin
 from tippingpoint.results.partitioned import PartitionedEvidence
 from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, Sweep, small_sample
+from tippingpoint.results.worst import WorstRisk, WorstRiskCurve
 from tippingpoint.text import GIVEN_LOSS_NAME, loss_name
 
 MAX_SILENT_GAP = 1e-9
@@ -43,9 +45,6 @@ MAX_SILENT_GAP = 1e-9
 
 MAX_EXACT_GAP = 1e-6
 """Relative gap from which on a result is not called exact, though its responses are: the rest is lost to rounding."""
-
-UNCERTIFIED = "not certified: "
-"""How a certificate begins that is none."""
 
 NO_MOVE_FOUND = (
     "no move was found that makes it cheaper than reweighting alone, which proves nothing: a better search may find one"
@@ -218,6 +217,56 @@ class Profile:
     def tradeoff(self, mixes: Sequence[float], *, risk: float, **settings: Any) -> Sweep:
         """The stability along the dial between reweighting (0) and moving (1); other settings as in `stability`."""
         return self.curve(risk=risk, mix=_several("mixes", mixes), **settings)
+
+    @overload
+    def worst_risk(self, cost: float, **settings: Any) -> WorstRisk: ...
+
+    @overload
+    def worst_risk(self, cost: Sequence[float] | FloatArray, **settings: Any) -> WorstRiskCurve: ...
+
+    def worst_risk(
+        self,
+        cost: float | Sequence[float] | FloatArray,
+        *,
+        theta1: float | None = None,
+        theta2: float | None = None,
+        mix: float | None = None,
+        budget: float | None = None,
+        divergence: str | Divergence = "kl",
+        **unknown: NoReturn,
+    ) -> WorstRisk | WorstRiskCurve:
+        """The largest risk that a perturbation of a cost can reach: the stability curve, read the other way.
+
+        Parameters
+        ----------
+        cost
+            What the perturbation may cost, 0 or more; several, as `[0.01, 0.02]`, make a curve.
+        theta1, theta2, mix, budget, divergence
+            The prices, and what is priced, as in `stability`.
+        unknown
+            There are no others; one that is misspelt is an error that names the nearest.
+        """
+        Settings.read(unknown, "Profile.worst_risk")
+        prices, priced = resolve_prices(theta1, theta2, mix, budget), divergence_named(divergence)
+        if not _is_list(cost):
+            return self._worst_risk(read_cost(cost), prices, priced)
+        costs = list(map(read_cost, _several("cost", cost)))
+        results = answered(
+            costs,
+            lambda each: self._worst_risk(each, prices, priced),
+            stopped=lambda result: result.stopped and not self.oracle.stopped,
+        )
+        interrupted = len(results) < len(costs) or any(result.interrupted for result in results)
+        return WorstRiskCurve(tuple(costs[: len(results)]), tuple(results), self.backend, interrupted)
+
+    def _worst_risk(self, cost: float, prices: tuple[float, float], divergence: Divergence) -> WorstRisk:
+        """The threshold that a cost reaches, then the stability there."""
+        self._check_seal()
+        problem = Problem(_responses(self.oracle), self.base, self.risk, *prices, divergence, threads=self.threads)
+        made = reached(self.oracle, problem, cost, _responses)
+        solution = solve(made.problem)
+        result = self._result(made.oracle, made.problem, solution)
+        return worst_result(made, solution, result, cost, self.loss_range[1])
 
     def _check_seal(self) -> None:
         """Refuse data that have changed; an oracle with a closed form answers without them."""

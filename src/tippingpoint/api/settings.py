@@ -25,11 +25,13 @@ OF_PARTITIONS = ("client", "memory")
 DOORS = {
     "profile": (*OF_DATA, *OF_PARTITIONS),
     "stability": ("risk", *OF_DATA, *OF_PARTITIONS),
+    "worst_risk": ("cost", *OF_DATA, *OF_PARTITIONS),
     "compare": ("risk", *OF_DATA, "common"),
     "feature_stability": ("risk", *OF_DATA, "features"),
     "drift": ("reference", "current", "risk", "loss", "space", "scale", "permutations", "features", "assume", "by"),
     "Profile.stability": ("risk",),
     "Profile.curve": ("risks", "risk"),
+    "Profile.worst_risk": ("cost",),
 }
 """The other keywords of every front door, for who writes them otherwise, or gives them to another."""
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 from tippingpoint.api.cases import prepared
 from tippingpoint.api.partitioned import in_partitions, profile_of
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.settings import Settings, check_used
+from tippingpoint.core.arrays import FloatArray
 from tippingpoint.losses import Loss
 from tippingpoint.results.stability import StabilityResult
+from tippingpoint.results.worst import WorstRisk, WorstRiskCurve
 from tippingpoint.space import Space
 from tippingpoint.space.scaling import Scale
 
@@ -142,3 +144,75 @@ def stability(
     given = Settings.read(settings)
     data = {"sample_weight": sample_weight, "space": space, "scale": scale, "client": client, "memory": memory}
     return profile(model, X, y, loss=loss, **data, **given.options).stability(risk, **given.question)
+
+
+@overload
+def worst_risk(
+    model: Any,
+    X: Any,  # noqa: N803  # as below
+    y: Any,
+    cost: float,
+    *,
+    loss: str | Loss | Callable[..., Any] | None = ...,
+    sample_weight: Any = ...,
+    space: Space | None = ...,
+    scale: Scale | None = ...,
+    client: Any = ...,
+    memory: int | str | None = ...,
+    **settings: Any,
+) -> WorstRisk: ...
+
+
+@overload
+def worst_risk(
+    model: Any,
+    X: Any,  # noqa: N803  # as below
+    y: Any,
+    cost: Sequence[float] | FloatArray,
+    *,
+    loss: str | Loss | Callable[..., Any] | None = ...,
+    sample_weight: Any = ...,
+    space: Space | None = ...,
+    scale: Scale | None = ...,
+    client: Any = ...,
+    memory: int | str | None = ...,
+    **settings: Any,
+) -> WorstRiskCurve: ...
+
+
+def worst_risk(
+    model: Any,
+    X: Any,  # noqa: N803  # the name every data scientist expects
+    y: Any,
+    cost: float | Sequence[float] | FloatArray,
+    *,
+    loss: str | Loss | Callable[..., Any] | None = None,
+    sample_weight: Any = None,
+    space: Space | None = None,
+    scale: Scale | None = None,
+    client: Any = None,
+    memory: int | str | None = None,
+    **settings: Any,
+) -> WorstRisk | WorstRiskCurve:
+    """The largest risk that a change of the data of a cost can reach: `profile`, then `Profile.worst_risk`.
+
+    Parameters
+    ----------
+    model, X, y, loss, sample_weight, space, scale, client, memory
+        As in `profile`.
+    cost
+        What the perturbation may cost; several make a curve.
+    settings
+        Prices and divergence, as in `Profile.stability`; and options of the model's family, as in `profile`.
+
+    Examples
+    --------
+    >>> import tippingpoint as tp
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> worst = tp.worst_risk(([1.0], -1.5), X, y, cost=0.125, theta1=1.0, theta2=0.25)
+    >>> round(worst.value, 12), worst.standing.exact
+    (0.5, True)
+    """
+    given = Settings.read(settings, "worst_risk")
+    data = {"sample_weight": sample_weight, "space": space, "scale": scale, "client": client, "memory": memory}
+    return profile(model, X, y, loss=loss, **data, **given.options).worst_risk(cost, **given.question)

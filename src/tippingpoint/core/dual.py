@@ -178,25 +178,32 @@ def highest_floor(problem: Problem, gain: Callable[[float], FloatArray], price: 
 def highest_of(problem: Problem, floor: Callable[[float], float], price: float) -> float:
     """The best of the lower bounds that `floor` gives by `λ`, searched from `h = price` on.
 
-    Every price gives one; the search only decides how good the best is. It asks for bounds at powers of `FLOOR_GRID` only, so
-    that whoever computes them can keep them for the next question.
+    Every price gives one; the search only decides how good the best is.
+    """
+    return max(highest_on_grid(floor, price / problem.theta1), 0.0)
+
+
+def highest_on_grid(value_at: Callable[[float], float], start: float) -> float:
+    """The largest of a function's values by `λ`, searched from `start` on; infinite where they rise for ever.
+
+    It asks at powers of `FLOOR_GRID` only, so that whoever computes them can keep them for the next question.
     """
     values: dict[int, float] = {}
 
     def value(k: int) -> float:
         if k not in values:
-            values[k] = floor(FLOOR_GRID**k)
+            values[k] = value_at(FLOOR_GRID**k)
         return values[k]
 
-    best, step = round(math.log(price / problem.theta1, FLOOR_GRID)), FLOOR_STRIDE
+    best, step = round(math.log(start, FLOOR_GRID)), FLOOR_STRIDE
     while step and len(values) < MAX_EVALUATIONS:
         if FLOOR_GRID**best > MAX_START_PRICE:
-            return math.inf  # the bound rises with the price for ever: out of reach
+            return math.inf  # out of reach
         better = max((best, best - step, best + step), key=value)
         # Far above the best price bounds may be infinite, and say only that it lies below.
         further = best - step if better == best and value(best) == -math.inf else better
         best, step = further, step // 2 if further == best else step
-    return max(value(best), 0.0)
+    return value(best)
 
 
 def _largest(problem: Problem) -> Solution:

@@ -165,6 +165,11 @@ class Oracle(ABC):
         response = self.respond(price)
         return price * response.lift - response.cost
 
+    def floor(self, problem: Problem, price: float) -> float | None:
+        """A lower bound on the stability, from bounds on gains at one price `λ`; None where nobody bounds them."""
+        gain = self.gain_bounds(price)
+        return None if gain is None else problem.floor(price * problem.theta1, gain)
+
     def at_price(self, price: float) -> Oracle | None:
         """The same with responses searched for, and bounded, at a price `λ`, as far as a fixed work for every sample goes.
 

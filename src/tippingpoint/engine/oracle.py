@@ -117,13 +117,11 @@ class PartitionedOracle(Oracle):
     def bound(self, problem: Problem, solution: Solution) -> Certificate:
         if solution.status is Status.ALREADY:
             return Certificate(solution.lower, self.certificate)
-        if not all(each.bounded for each in self._standings):
+        if not self._bounded:
             return Certificate(0.0, f"not certified: {self.certificate}")
 
         def floor(price: float) -> float:
-            bounded = replace(problem, responses=BoundedSamples(self.samples, price))
-            value = bounded.evaluate(price * problem.theta1).value
-            return -math.inf if math.isnan(value) else value
+            return self._floor(problem, price)
 
         price = solution.right.price if 0.0 < solution.right.price < math.inf else problem.theta1
         exactly = [h / problem.theta1 for h in (solution.left.price, solution.right.price) if 0.0 < h < math.inf]
@@ -131,3 +129,16 @@ class PartitionedOracle(Oracle):
         upper = (1.0 - solution.share) * solution.left.cost + solution.share * solution.right.cost
         self._closed = solution.status is Status.ATTAINED and lower >= upper * (1.0 - ROUND_OFF)
         return Certificate(lower, BY_PARTITION)
+
+    def floor(self, problem: Problem, price: float) -> float | None:
+        return self._floor(problem, price) if self._bounded else None
+
+    @cached_property
+    def _bounded(self) -> bool:
+        """Whether all partitions bound what their samples can gain."""
+        return all(each.bounded for each in self._standings)
+
+    def _floor(self, problem: Problem, price: float) -> float:
+        bounded = replace(problem, responses=BoundedSamples(self.samples, price))
+        value = bounded.evaluate(price * problem.theta1).value
+        return -math.inf if math.isnan(value) else value

@@ -37,6 +37,7 @@ def draw_lines(
     *,
     log: bool = False,
     floors: Mapping[str, Any] | None = None,
+    ceilings: Mapping[str, Any] | None = None,
 ) -> Axes:
     """A line a series, with a shaded band around it.
 
@@ -55,12 +56,15 @@ def draw_lines(
         Whether the vertical axis is logarithmic.
     floors
         Lower bounds of some of the series, by name, as dotted lines.
+    ceilings
+        Upper bounds of some of them, likewise.
     """
     if not series:
         raise InputError("series is empty; give at least one line, as {'stability': values}.")
     places = read_values(at, "at")
     read = {name: read_band(values, f"series[{name!r}]", len(places)) for name, values in series.items()}
     below = {name: read_values(values, f"floors[{name!r}]", len(places)) for name, values in (floors or {}).items()}
+    above = {name: read_values(values, f"ceilings[{name!r}]", len(places)) for name, values in (ceilings or {}).items()}
     ax = axes_on(ax)
     if log:
         ax.set_yscale("log")
@@ -68,13 +72,14 @@ def draw_lines(
         if low is not None and high is not None:
             ax.fill_between(places, _finite(low), _finite(high), color=colour(k), alpha=0.18, linewidth=0.0)
         _stroke(ax, places, middle, k, str(name), each_marked=len(places) <= MAX_MARKED_POINTS)
-        if name in below:
-            label = "certified lower bound" if name == list(below)[-1] else None
-            ax.plot(places, _finite(below[name]), color=colour(k), linestyle=":", linewidth=1.6, label=label)
+        for bounds, side in ((below, "lower"), (above, "upper")):
+            if name in bounds:
+                label = f"certified {side} bound" if name == list(bounds)[-1] else None
+                ax.plot(places, _finite(bounds[name]), color=colour(k), linestyle=":", linewidth=1.6, label=label)
     ax.update_datalim([(float(place), 0.0) for place in places], updatey=False)  # gaps are part of the curve
     ax.autoscale_view()
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    if len(read) > 1 or below:
+    if len(read) > 1 or below or above:
         explain(ax)
     return ax
 

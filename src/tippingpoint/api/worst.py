@@ -1,0 +1,143 @@
+"""The threshold that a cost reaches, of responses that are known and of those that are searched for question by question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tippingpoint.core.blocks import Samples
+from tippingpoint.core.dual import Solution, Status, solve
+from tippingpoint.core.oracle import INTERRUPTED, Oracle
+from tippingpoint.core.problem import Problem
+from tippingpoint.core.responses import BestResponses
+from tippingpoint.core.worst import Worst, bounded_rise, worst
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.results.worst import WorstRisk
+
+MAX_ROUNDS = 6
+"""Of searching at the threshold that was found before; two or three are usual."""
+
+COARSE = 0.05
+"""Relative gap at which the first look ends: it only decides where searching begins."""
+
+NEAR = 1e-4
+"""Relative change of the rise in risk at which rounds end, where nothing is attained for certain ..."""
+
+SAME = 1e-9
+"""... and where it is: the question has to be the one that was answered."""
+
+CONTRADICTION = 1e-3
+"""Part of the rise by which a ceiling may be below what is reached before it is no rounding."""
+
+UNCERTIFIED = "not certified: "
+"""How a certificate begins that is none."""
+
+Responses = Callable[[Oracle], "BestResponses | Samples"]
+"""What a question is asked of, of an oracle."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The threshold that a cost reaches.
+
+    Attributes
+    ----------
+    oracle, problem
+        Who found the responses, and the question about that threshold.
+    found
+        What the cost can do, by these responses.
+    """
+
+    oracle: Oracle
+    problem: Problem
+    found: Worst
+
+
+def reached(oracle: Oracle, problem: Problem, cost: float, responses: Responses) -> Reached:
+    """The largest threshold that a perturbation of a cost reaches.
+
+    Where responses are searched for question by question, they are searched for at the threshold that was found with those
+    before, until that hardly changes. Any of these thresholds is reached, so the largest counts.
+    """
+    if oracle.exact or not problem.moves:
+        return _reached(oracle, problem, worst(problem, cost))
+    first = _reached(oracle, problem, worst(problem, cost, COARSE))
+    rounds, rise = list[Reached](), first.problem.wanted
+    while len(rounds) < MAX_ROUNDS:
+        asked = replace(problem, risk=first.problem.risk if not rounds else problem.current + rise)
+        tuned = oracle.tuned(asked)
+        question = replace(asked, responses=responses(tuned))
+        found = worst(question, cost)
+        apart = abs(found.rise - rise)
+        if apart <= SAME * rise and tuned.attains(asked):
+            return Reached(tuned, question, found)  # the very question that was proved
+        rounds.append(_reached(tuned, question, found))
+        if tuned is oracle or tuned.interrupted or (apart <= NEAR * rise and not tuned.attains(asked)):
+            break
+        rise = max(found.rise, rise * _further(question, cost))
+    return max(rounds, key=lambda each: each.found.rise)
+
+
+def _further(question: Problem, cost: float) -> float:
+    """By what part more the risk may rise for the cost: costs grow like the square of a small rise, and never faster."""
+    solution = solve(question)
+    spent = (1.0 - solution.share) * solution.left.cost + solution.share * solution.right.cost
+    return math.sqrt(cost / spent) if solution.status is Status.ATTAINED and spent > 0.0 else 0.0
+
+
+def _reached(oracle: Oracle, problem: Problem, found: Worst) -> Reached:
+    """With the question about the threshold that was found."""
+    largest = problem.reachable if found.status is Status.LARGEST else math.inf
+    return Reached(oracle, replace(problem, risk=min(problem.current + found.rise, largest)), found)
+
+
+def bounded_by(made: Reached, solution: Solution, cost: float) -> tuple[float, bool]:
+    """The rise in risk that bounds on what samples can gain prove to be out of reach, and whether somebody did not wait for it.
+
+    Infinite where nobody bounds it, or where what bounds it contradicts what was found.
+    """
+    if made.oracle.noisy:
+        return math.inf, False
+    try:
+        ceiling = bounded_rise(made.oracle, made.problem, solution, cost)
+    except KeyboardInterrupt:
+        return math.inf, True
+    return (ceiling if ceiling >= (1.0 - CONTRADICTION) * made.found.rise else math.inf), False
+
+
+def worst_result(made: Reached, solution: Solution, result: StabilityResult, cost: float, highest: float) -> WorstRisk:
+    """What a cost can do, in words and numbers; `result` is the stability at that threshold, `highest` the largest loss."""
+    found, oracle, problem = made.found, made.oracle, made.problem
+    # That the stability is known proves that its cost reaches no more; what a larger one does needs responses that are exact.
+    proved = result.exact and (found.status is Status.ATTAINED or oracle.exact or not problem.moves)
+    ceiling, stopped = (found.ceiling, False) if proved else bounded_by(made, solution, cost)
+    certified = None
+    if math.isfinite(ceiling):
+        certified = max(min(problem.current + ceiling, highest), result.risk)
+    by = f"{UNCERTIFIED}interrupted" if stopped else result.lower_by
+    if certified is None and not by.startswith(UNCERTIFIED):
+        by = f"{UNCERTIFIED}{by}"
+    return WorstRisk(
+        value=result.risk,
+        certified=certified,
+        certified_by=by,
+        exact=proved or (certified is not None and certified - result.risk <= SAME * found.rise),
+        status=found.status.value,
+        cost=cost,
+        spent=result.value,
+        excess=found.rise,
+        standard_error=result.standard_error / result.price if 0.0 < result.price < math.inf else math.nan,
+        current_risk=result.current_risk,
+        largest_risk=result.largest_risk,
+        loss=result.loss,
+        divergence=result.divergence,
+        theta1=result.theta1,
+        theta2=result.theta2,
+        price=result.price,
+        samples=result.samples,
+        stability=result,
+        notes=(*result.notes, *([INTERRUPTED] if stopped and INTERRUPTED not in result.notes else [])),
+        interrupted=result.interrupted or stopped,
+        caution=result.caution,
+    )
