@@ -1,6 +1,7 @@
 from tippingpoint import datasets as datasets
 from tippingpoint import errors as errors
 from tippingpoint.api.comparing import compare as compare
+from tippingpoint.api.drift import drift as drift
 from tippingpoint.api.features import feature_stability as feature_stability
 from tippingpoint.api.profiles import Profile as Profile
 from tippingpoint.api.stability import profile as profile
@@ -24,6 +25,7 @@ from tippingpoint.errors import SmallSampleWarning as SmallSampleWarning
 from tippingpoint.errors import TippingPointError as TippingPointError
 from tippingpoint.errors import TippingPointWarning as TippingPointWarning
 from tippingpoint.errors import UnsupportedError as UnsupportedError
+from tippingpoint.errors import WindowWarning as WindowWarning
 from tippingpoint.families.linear.recognise import LinearModel as LinearModel
 from tippingpoint.files import load_model as load_model
 from tippingpoint.losses import Loss as Loss
@@ -33,6 +35,8 @@ from tippingpoint.results.advice import Advice as Advice
 from tippingpoint.results.bootstrap import Bootstrap as Bootstrap
 from tippingpoint.results.comparisons import Comparison as Comparison
 from tippingpoint.results.comparisons import Verdict as Verdict
+from tippingpoint.results.drift import DriftResult as DriftResult
+from tippingpoint.results.drift import DriftSeries as DriftSeries
 from tippingpoint.results.rankings import FeatureStability as FeatureStability
 from tippingpoint.results.stability import StabilityResult as StabilityResult
 from tippingpoint.results.stability import Sweep as Sweep

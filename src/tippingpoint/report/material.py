@@ -18,6 +18,7 @@ from tippingpoint.results.evidence import Evidence, Places
 if TYPE_CHECKING:
     from tippingpoint.report.section import Section
     from tippingpoint.results.comparisons import Comparison
+    from tippingpoint.results.drift import DriftResult, DriftSeries
     from tippingpoint.results.rankings import FeatureStability
 
 Part = TypeVar("Part", bound=Mapping[str, object])
@@ -37,6 +38,7 @@ class Request:
     command: str | None
     features: FeatureStability | None = None
     comparison: Comparison | None = None
+    drifts: DriftResult | DriftSeries | None = None
 
 
 class Material:

@@ -16,6 +16,7 @@ from tippingpoint.writing import write_file
 if TYPE_CHECKING:
     from tippingpoint.report.gates import Gate, Judged
     from tippingpoint.results.comparisons import Comparison
+    from tippingpoint.results.drift import DriftResult, DriftSeries
     from tippingpoint.results.rankings import FeatureStability
 
 
@@ -38,6 +39,7 @@ class Reported(Result):
         *,
         features: FeatureStability | None = None,
         comparison: Comparison | None = None,
+        drifts: DriftResult | DriftSeries | None = None,
         model: str | None = None,
         data: str | None = None,
         title: str | None = None,
@@ -57,6 +59,8 @@ class Reported(Result):
             A ranking to show, of `feature_stability`.
         comparison
             Models to show side by side, of `compare`.
+        drifts
+            Observed changes of the data to hold the stability against, of `drift`, asked the same question.
         model, data
             What was evaluated, and on what, in a few words.
         title
@@ -89,6 +93,7 @@ class Reported(Result):
         summary = self.report_summary(
             features=features,
             comparison=comparison,
+            drifts=drifts,
             model=model,
             data=data,
             title=title,
@@ -105,6 +110,7 @@ class Reported(Result):
         *,
         features: FeatureStability | None = None,
         comparison: Comparison | None = None,
+        drifts: DriftResult | DriftSeries | None = None,
         model: str | None = None,
         data: str | None = None,
         title: str | None = None,
@@ -121,7 +127,7 @@ class Reported(Result):
         for name, value in (("model", model), ("data", data), ("title", title), ("command", command)):
             if not isinstance(value, (str, type(None))):
                 raise InputError(f"{name}={value!r} must be a few words, as {name}='…'.")
-        request = Request(model, data, title, gate, read_date(date), model_file, command, features, comparison)
+        request = Request(model, data, title, gate, read_date(date), model_file, command, features, comparison, drifts)
         return summarise(self.summary, self._evidence, request)
 
     def log_mlflow(self, *, prefix: str = "stability", report: bool = True, **details: Any) -> str:
@@ -134,7 +140,7 @@ class Reported(Result):
         report
             Whether the report is logged too.
         details
-            For the report: `features`, `comparison`, `model`, `data`, `title`, `gate` and others, as in `report`.
+            For the report: `features`, `comparison`, `drifts`, `model`, `data`, `title`, `gate` and others, as in `report`.
         """
         from tippingpoint.report.tracking import log
 

@@ -14,11 +14,13 @@ from tippingpoint.report.sections.manifest import MANIFEST
 from tippingpoint.report.sections.models import MODELS
 from tippingpoint.report.sections.population import POPULATION
 from tippingpoint.report.sections.rows import ROWS
+from tippingpoint.report.sections.windows import WINDOWS
 
 __all__ = ["SECTIONS"]
 
 SECTIONS: list[Section[Any]] = [
     ANSWER,
+    WINDOWS,
     LIVE,
     CURVES,
     POPULATION,
