@@ -26,9 +26,7 @@ def expected_risk(reference: Reference, features: Features, base: FloatArray) ->
     return total(base, _binned(now.margins.values, losses, now.base, later.values))
 
 
-def _of_two_classes(
-    reference: Reference, before: FloatArray, after: FloatArray, features: Features, base: FloatArray
-) -> float:
+def _of_two_classes(reference: Reference, before: FloatArray, after: FloatArray, features: Features, base: FloatArray) -> float:
     """Chances of the second class rise with its score (isotonic regression); the loss of either outcome is known."""
     from sklearn.isotonic import IsotonicRegression
 

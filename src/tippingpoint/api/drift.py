@@ -23,7 +23,6 @@ from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.inference import standard_error
 from tippingpoint.data.labels import distinct_labels
 from tippingpoint.errors import InputError, UnsupportedError, WindowWarning
-from tippingpoint.families.base import SCORE
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import Loss
@@ -174,7 +173,9 @@ def _question(given: Mapping[str, Any]) -> dict[str, Any]:
     theta1, theta2 = resolve_prices(*(given.get(name) for name in ("theta1", "theta2", "mix", "budget")))
     divergence: Divergence = divergence_named(given.get("divergence", "kl"))
     if math.isinf(theta1):
-        raise InputError("theta1=inf: two samples of numbers have no value in common, so nothing but moving takes one to the other.")
+        raise InputError(
+            "theta1=inf: two samples of numbers have no value in common, so nothing but moving takes one to the other."
+        )
     return {"theta1": theta1, "theta2": theta2, "divergence": divergence}
 
 
@@ -262,7 +263,13 @@ class _Drifting:
         """What is measured of a row."""
         reference = self.reference
         if reference.margins.loss.label == reference.case.judgement.label and not reference.classifies:
-            return "residual" if labelled and reference.margins.loss.task == "regression" else "prediction" if not labelled else "loss"
+            return (
+                "residual"
+                if labelled and reference.margins.loss.task == "regression"
+                else "prediction"
+                if not labelled
+                else "loss"
+            )
         if not reference.classifies:
             return "loss"
         return "margin" if labelled else "score"
@@ -353,7 +360,9 @@ def _variance(window: Window) -> float:
     v = window.margins.values
     found = total(window.base, np.square(v - total(window.base, v)))
     if not found > 0.0:
-        raise UnsupportedError("the model gives every row of the reference the same score, so that no drift can be measured on it.")
+        raise UnsupportedError(
+            "the model gives every row of the reference the same score, so that no drift can be measured on it."
+        )
     return found
 
 
@@ -387,10 +396,8 @@ def _ceiling(line: Profile, cost: float, question: Mapping[str, Any]) -> float:
 def _warn_of_noise(result: DriftResult) -> None:
     if result.floor >= result.tolerance > 0.0:
         warnings.warn(
-            f"two samples of these sizes from one population drift by {result.floor:.2g} in the mean, no less than the tolerance"
-            f" {result.tolerance:.2g}; a floor of a tenth of it takes some {result.rows_needed():,.0f} rows in each window.",
+            f"two samples of these sizes from one population drift by {result.floor:.2g} in the mean, no less than the"
+            f" tolerance {result.tolerance:.2g}; a floor of a tenth of it takes some {result.rows_needed():,.0f} rows in each window.",
             WindowWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
-
-

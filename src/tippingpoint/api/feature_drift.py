@@ -79,7 +79,8 @@ def feature_table(
         return FeatureTable(notes=("features are not looked at one by one where a sample is no row of columns",))
     domain = reference.case.domain
     columns = tuple(
-        replace(own, categories=_joined(own, other)) for own, other in zip(before.features.columns, current.features.columns, strict=True)
+        replace(own, categories=_joined(own, other))
+        for own, other in zip(before.features.columns, current.features.columns, strict=True)
     )
     measured = _Measured(reference, before, current, columns, risk, question, permutations, rng, losses_at(reference, columns))
     rows = tuple(measured.feature(name) for name in domain.features)
@@ -162,7 +163,9 @@ class _Measured:
         """Categories: what is missing is one more of them."""
         levels = self._levels(menu)
         k = len(levels.values)
-        p, q = (np.bincount(each, window.base, k) for each, window in ((levels.before, self.before), (levels.after, self.current)))
+        p, q = (
+            np.bincount(each, window.base, k) for each, window in ((levels.before, self.before), (levels.after, self.current))
+        )
         theta1 = self.question["theta1"]
         if isinstance(levels.costs, float):
             found = drift_by_switching(p, q, switch=theta1 * levels.costs, **self.reweighting)
@@ -184,9 +187,7 @@ class _Measured:
         names = tuple(levels.names[i] for i in np.unique(levels.after[unseen])[:MAX_NAMED])
         share = total(self.current.base, unseen.astype(float))
         travelled = _spread(levels, self.before.base, found)
-        return self._row(
-            menu.name, menu.columns, found, nulls, travelled, unseen_share=share, unseen=names, kind=menu.kind
-        )
+        return self._row(menu.name, menu.columns, found, nulls, travelled, unseen_share=share, unseen=names, kind=menu.kind)
 
     def _levels(self, menu: Menu) -> Levels:
         """The values of a categorical feature in both windows; a switch that the table does not price costs its dearest."""
@@ -313,4 +314,3 @@ def _joined(own: Column, other: Column) -> tuple[Any, ...]:
 
 def _moves(domain: Domain, j: int) -> bool:
     return bool(np.isfinite(domain.price[j])) or any(j in menu.columns for menu in domain.menus)
-

@@ -237,8 +237,8 @@ def warn_of_overlap(reference: Given, others: Mapping[str, Given]) -> None:
         both = first.intersection(own)
         if len(both):
             warnings.warn(
-                f"{len(both)} rows of the window {name!r} carry labels of the reference too, such as {both[0]!r}; rows that are"
-                " in both make the drift smaller, so leave them out of one, or give other labels where they are others.",
+                f"{len(both)} rows of the window {name!r} carry labels of the reference too, such as {both.tolist()[0]!r}; rows"
+                " that are in both make the drift smaller, so leave them out of one, or give them labels of their own.",
                 WindowWarning,
                 stacklevel=3,
             )

@@ -23,12 +23,13 @@ from tippingpoint.results.drift import DriftResult, DriftSeries
 
 EPILOG = f"""examples:
   tippingpoint drift --model model.json --reference eval.csv --current june.csv --target y --risk 0.4
-  tippingpoint drift --model model.json --reference eval.csv --current may=may.csv --current june=june.csv --target y --risk 0.4
+  tippingpoint drift --model model.json --reference eval.csv --current may=5.csv --current june=6.csv --target y --risk 0.4
   tippingpoint drift --model model.json --reference eval.csv --current later.csv --by month --target y --risk 0.4
-  tippingpoint drift --model model.json --reference eval.csv --current june.csv --target y --risk 0.4 --fail-below-remaining 0.01
+  tippingpoint drift --config run.toml --reference eval.csv --current june.csv --fail-below-remaining 0.01
 
 A current file without the target column has no labels: only sizes are told then, and no gate passes.
-{shared.MODEL_FILES}exit codes: 0 fine, 1 the gate (--fail-below-remaining) failed, 2 bad input, 3 a fault of ours, 130 interrupted.
+{shared.MODEL_FILES}exit codes: 0 fine, 1 the gate (--fail-below-remaining) failed, 2 bad input, 3 a fault of ours,
+130 interrupted.
 """
 
 
@@ -41,7 +42,9 @@ def add(commands: Any) -> None:
     question.add_argument("--by", metavar="COLUMN", help="column of the current file: a window for each of its values")
     question.add_argument("--permutations", metavar="COUNT", type=_whole, help=f"for floor and p-value; default {PERMUTATIONS}")
     question.add_argument("--no-features", action="store_true", help="do not look at every feature alone")
-    question.add_argument("--assume", choices=("calibration",), help="adds the risk to be expected if scores mean what they meant")
+    question.add_argument(
+        "--assume", choices=("calibration",), help="adds the risk to be expected if scores mean what they meant"
+    )
     shared.add_search(parser)
     shared.add_work(parser)
     group = parser.add_argument_group("a gate")
@@ -130,7 +133,8 @@ def _judged(results: Mapping[str, DriftResult], gate: float, *, quiet: bool) -> 
             return FAILED
     name, worst = min(results.items(), key=lambda item: item[1].remaining)
     whose = "" if len(results) == 1 else f" of {name!r}"
-    found = f"the tolerance{whose} of the current rows to {worst.risk:g}, measured on the {worst.statistic}, is {worst.remaining:.6g}"
+    left = f"measured on the {worst.statistic}, is {worst.remaining:.6g}"
+    found = f"the tolerance{whose} of the current rows to {worst.risk:g}, {left}"
     if worst.remaining < gate:
         print_stderr(f"gate: failed: {found}, below {gate:g}.")
         return FAILED

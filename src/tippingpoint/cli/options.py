@@ -95,17 +95,14 @@ class OneOrMore(argparse.Action):
 def add_data(parser: Parser, *, parts: bool = False, windows: bool = False) -> None:
     """On which data, and what of them may move.
 
-    Parameters
-    ----------
-    parts
-        Whether they may be in several files, here or on a cluster.
-    windows
-        Whether they are a reference, and one or several files of what came after it.
+    They may be in several files, here or on a cluster (`parts`), or a reference and files of what came after it (`windows`).
     """
     group = parser.add_argument_group("on which data")
     kinds = "CSV or Parquet; several Parquet files, a directory or a 'pattern' of them: in parts" if parts else "CSV or Parquet"
     if windows:
-        group.add_argument("--reference", metavar="FILE", required=True, help="rows to compare with, with labels (CSV or Parquet)")
+        group.add_argument(
+            "--reference", metavar="FILE", required=True, help="rows to compare with, with labels (CSV or Parquet)"
+        )
         add_windows(group, required=True)
     else:
         group.add_argument("--data", metavar="FILE", nargs="+", action=OneOrMore, help=f"evaluation data ({kinds})")

@@ -9,7 +9,19 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import UnsupportedError
-from tippingpoint.plots.canvas import INK, MOVING, PALETTE, REWEIGHTING, SHADE, SHADOW, dash, explain, name_settings, read_values
+from tippingpoint.plots.canvas import (
+    INK,
+    MOVING,
+    PALETTE,
+    REWEIGHTING,
+    SHADE,
+    SHADOW,
+    dash,
+    explain,
+    explain_above,
+    name_settings,
+    read_values,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +71,9 @@ def draw_drift(
     low, high = _range(np.concatenate([before, after]))
     edges = np.linspace(low, high, BINS + 1)
     top.hist(before, edges, weights=base, density=True, color=SHADOW, label="reference")
-    top.hist(before, edges, weights=base * weights, density=True, histtype="step", color=REWEIGHTING, label="reference, reweighted")
+    top.hist(
+        before, edges, weights=base * weights, density=True, histtype="step", color=REWEIGHTING, label="reference, reweighted"
+    )
     top.hist(after, edges, weights=masses, density=True, histtype="step", color=INK, linewidth=1.5, label="current")
     top.set(ylabel="density", yticks=[])
     explain(top)
@@ -85,7 +99,7 @@ def draw_feature_drifts(
     xlabel: str,
     figure: Figure | None = None,
 ) -> Figure:
-    """On the left the drift of every feature, a tick at its noise floor; on the right the risk if only that had drifted.
+    """On the left the drift of every feature and its noise floor; on the right the risk if only that had drifted.
 
     Parameters
     ----------
@@ -100,23 +114,25 @@ def draw_feature_drifts(
     """
     figure = _figure(figure, (7.2, 1.2 + 0.28 * len(names)))
     left, right = figure.subplots(1, 2, sharey=True)
+    left.set_ylim(len(names) - 0.5, -0.5)  # the first on top
     rows = np.arange(len(names))
-    sizes, ticks, effects = (read_values(each, name, len(names)) for each, name in ((drifts, "drifts"), (floors, "floors"), (risks, "risks")))
-    left.barh(rows, np.where(np.isfinite(sizes), sizes, 0.0), 0.66, color=PALETTE[0])
+    sizes, ticks, effects = (
+        read_values(each, name, len(names)) for each, name in ((drifts, "drifts"), (floors, "floors"), (risks, "risks"))
+    )
+    shown = np.isfinite(sizes) & (sizes > 0.0)
+    left.plot(sizes[shown], rows[shown], "o", color=PALETTE[0], label="drift")
     left.plot(ticks, rows, "|", color=INK, markersize=10, markeredgewidth=1.6, label="noise floor")
-    for row in np.flatnonzero(np.isinf(sizes)):
-        left.annotate("∞", (0.0, row), va="center", xytext=(3, 0), textcoords="offset points")
+    if shown.any():
+        left.set_xscale("log")
     left.set(xlabel="drift, each alone")
-    if np.isfinite(ticks).any():
-        explain(left, "lower right")
+    left.set_yticks(rows, [str(name) for name in names])
     right.plot(effects, rows, "o", color=PALETTE[1], label="if only this had drifted")
     dash(right, before, "reference", upright=True)
     if after is not None:
         right.axvline(after, color=INK, linewidth=1.4, label="current")
     right.set(xlabel=xlabel)
-    explain(right)
-    name_settings(left, names, along="y")
-    left.invert_yaxis()
+    explain_above(right)
+    explain(left, "upper right", abreast=2)
     _open(left, right)
     return figure
 

@@ -17,7 +17,6 @@ from tippingpoint.results.base import Result, required
 from tippingpoint.text import render_table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NUMBERS_ONLY = "was read from JSON, which holds its numbers only; run drift() again"
@@ -91,7 +90,7 @@ class FeatureDrift:
     floor, p_value
         The mean drift of rows dealt out at random, and the share of these that are as large.
     unseen_share, unseen
-        Share of the current rows whose value the reference does not have, of features of finitely many values; and some of them.
+        Share of the current rows whose value the reference does not have, of features of finitely many; and some of these.
     risk_if_only
         The risk of the reference if only this feature had drifted, in this way: a number of the model, not of the current rows.
     stability
@@ -419,7 +418,9 @@ class DriftSeries(Result):
         columns = self._columns()
         shown = [name for name in columns if not all(isinstance(v, float) and math.isnan(v) for v in columns[name])]
         table = render_table(shown, list(zip(*(columns[name] for name in shown), strict=True)), left=1)
-        return "\n".join([drift_text.series_headline(next(iter(self.results.values()))), "", table, *drift_text.series_notes(self)])
+        return "\n".join(
+            [drift_text.series_headline(next(iter(self.results.values()))), "", table, *drift_text.series_notes(self)]
+        )
 
     def _columns(self) -> dict[str, list[Any]]:
         each = list(self.results.values())

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 CALIBRATION = "outcomes at the same score are as frequent in the current rows as in the reference, which nothing here checks"
 """What `assume="calibration"` takes for granted."""
 
-SCORE_UNITS = "moving means moving scores here, not features: nothing is known of what it costs to shift the score of this model"
+SCORE_UNITS = (
+    "moving means moving scores here, not features: nothing is known of what it costs to shift the score of this model"
+)
 """Of a scorer of which no more is known than its answers."""
 
 CHANCE = 0.05
@@ -70,7 +72,9 @@ def render_html(drift: DriftResult) -> str:
 
 def axis(drift: DriftResult) -> str:
     """What the line is that samples lie on."""
-    return {"margin": "margin", "residual": "residual", "score": "score", "prediction": "prediction"}.get(drift.statistic, "loss")
+    return {"margin": "margin", "residual": "residual", "score": "score", "prediction": "prediction"}.get(
+        drift.statistic, "loss"
+    )
 
 
 def risk_axis(drift: DriftResult) -> str:
@@ -88,7 +92,10 @@ def series_headline(drift: DriftResult) -> str:
 def series_notes(series: DriftSeries) -> list[str]:
     """What must be read beside a table of windows."""
     each = list(series.results.values())
-    notes = ["", "p_adjusted is for all windows together (Holm); drift is a size, and says nothing of the risk but its ceiling."]
+    notes = [
+        "",
+        "p_adjusted is for all windows together (Holm); drift is a size, and says nothing of the risk but its ceiling.",
+    ]
     assumed = next((d.assumption for d in each if d.assumption), "")
     if assumed:
         notes.append(f"expected_risk assumes that {assumed}.")
@@ -113,7 +120,9 @@ def _damage(drift: DriftResult) -> list[Line]:
 def _expected(drift: DriftResult) -> list[Line]:
     if drift.expected_risk is None:
         return []
-    return [("expected", f"{level(drift.expected_risk, drift.loss)}, an estimate and no bound: it assumes that {drift.assumption}")]
+    return [
+        ("expected", f"{level(drift.expected_risk, drift.loss)}, an estimate and no bound: it assumes that {drift.assumption}")
+    ]
 
 
 def _tolerance(drift: DriftResult) -> str:
@@ -150,13 +159,15 @@ def _balance(drift: DriftResult) -> list[Line]:
 
 
 def _features(drift: DriftResult) -> list[Line]:
-    effects = [each.risk_if_only - drift.risk_before for each in drift.by_feature if math.isfinite(each.risk_if_only)]
-    if not effects:
+    known = [each for each in drift.by_feature if math.isfinite(each.risk_if_only)]
+    if not known:
         return []
-    told = f"one at a time, their drifts would change the {risk_name(drift.loss)} by {_points(sum(effects), drift.loss)} in sum"
+    most = max(known, key=lambda each: abs(each.risk_if_only - drift.risk_before))
+    effect = _points(most.risk_if_only - drift.risk_before, drift.loss)
+    what = f"would change the {risk_name(drift.loss)} most, by {effect}"
+    told = f"had only one of them drifted, outcomes as they were, {most.name!r} {what}"
     if drift.outcome is not None:
-        whole = drift.outcome.risk - drift.risk_before
-        told += f"; it changed by {_points(whole, drift.loss)}, and the rest is joint change or changed outcomes"
+        told += f"; all together changed it by {_points(drift.outcome.risk - drift.risk_before, drift.loss)}"
     return [("single features", told)]
 
 

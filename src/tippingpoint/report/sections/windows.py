@@ -107,7 +107,9 @@ def _against(result: Mapping[str, Any], drifts: DriftResult | DriftSeries) -> Ag
     for name in QUESTION:
         one, other = result[name], getattr(first, name)
         if one != other:
-            raise InputError(f"drifts were asked with {name}={other!r} and the result with {one!r}; ask both the same question.")
+            raise InputError(
+                f"drifts were asked with {name}={other!r} and the result with {one!r}; ask both the same question."
+            )
     adjusted = series.adjusted
     rows: list[WindowRow] = [
         {
