@@ -17,7 +17,7 @@ from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.units import MAX_PRICE_RATIO, exponent, shifted
 from tippingpoint.errors import InputError, NumericalError, UnsupportedError
-from tippingpoint.transport.chain import reweighted
+from tippingpoint.transport.chain import LIVE_WEIGHT, reweighted, slope, stages, unblurred
 from tippingpoint.transport.drifts import Drift
 from tippingpoint.transport.monotone import matched, potentials
 from tippingpoint.transport.parabolas import lowest
@@ -29,7 +29,7 @@ MOST_BINS = 2000
 FINER = 10
 """How many times as many bins are taken next, up to all rows."""
 
-BLURS = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
+BLURS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Blurs of the quantile function on all rows, one after the other, until the bounds are close."""
 
 ROUNDING = 1e-15
@@ -44,13 +44,13 @@ FAR = 0.1
 
 @dataclass(frozen=True)
 class Witness:
-    """A lower bound: `g` of the target atoms, the potentials `-E_g` of the source atoms, and the weights that belong to them."""
+    """A lower bound: `g` of the target atoms; the weights of the source atoms that belong to it, and what they cost."""
 
     value: float
     heights: FloatArray
-    potentials: FloatArray
     weights: FloatArray
     influences: FloatArray
+    reweighting: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,15 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Guess:
+    """Potentials of some points on the line; and masses of all source atoms, where they are known."""
+
+    points: FloatArray
+    potentials: FloatArray
+    masses: FloatArray | None = None
+
+
+@dataclass(frozen=True)
 class Line:
     """Two samples near one, at the cost `price·(x - y)²` a move; costs are in units of `θ2` unless nothing is reweighted."""
 
@@ -84,16 +93,16 @@ class Line:
         base, masses = self.source.masses, self.target.masses
         value = total(masses, heights) + total(base, found)
         if self.divergence is None:
-            return Witness(value, heights, found, np.ones(len(base)), found)
+            return Witness(value, heights, np.ones(len(base)), found, 0.0)
         tilt = self.divergence.tilt(-found, base, 1.0)
         value -= total(base, self.divergence.centred_conjugate(tilt.scores))
-        return Witness(value, heights, found, tilt.weights, -tilt.conjugate)
+        return Witness(value, heights, tilt.weights, -tilt.conjugate, self.divergence.penalty(tilt, base))
 
-    def plan(self, masses: FloatArray) -> Plan:
-        """The bound that masses of the source atoms give."""
+    def plan(self, masses: FloatArray, reweighting: float | None = None) -> Plan:
+        """The bound that masses of the source atoms give; `reweighting` is what they cost, if that is known."""
         masses = masses / float(np.add.reduce(masses))
         cost, places = matched(Atoms(self.source.values, masses), self.target)
-        return Plan(masses, self.price * cost, self.reweighting(masses), places)
+        return Plan(masses, self.price * cost, self.reweighting(masses) if reweighting is None else reweighting, places)
 
     def reweighting(self, masses: FloatArray) -> float:
         """`D_φ(a‖p)`."""
@@ -101,37 +110,42 @@ class Line:
             return 0.0
         return max(total(self.source.masses, self.divergence.phi(masses / self.source.masses)), 0.0)
 
-    def guesses(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
-        """Points, potentials for them, and masses of all source atoms if they are known; better and better."""
+    def guesses(self) -> Iterator[Guess]:
+        """Better and better ones, by the chain on bins and then on all rows."""
         if self.divergence is None:
-            yield self.source.values, self.price * potentials(self.source, self.target), self.source.masses
+            yield Guess(self.source.values, self.price * potentials(self.source, self.target), self.source.masses)
             return
         bins, rows = MOST_BINS, max(len(self.source), len(self.target))
-        known: tuple[FloatArray, FloatArray] | None = None
+        guess = None
         while True:
             source, target = self.source.binned(bins), self.target.binned(bins)
-            last = bins >= rows
-            start = source.masses if known is None else self._start(source, known)
-            for blur in BLURS if last else BLURS[:1]:
+            if guess is None:
+                start = source.masses
+                for price in stages(source, self.price)[:-1]:
+                    start = reweighted(source, target, price, self.divergence, BLURS[0], start)
+            else:  # where coarser bins have led to
+                values = -np.interp(source.values, guess.points, guess.potentials)
+                start = source.masses * self.divergence.tilt(values, source.masses, 1.0).weights
+            whole = bins >= rows
+            for blur in BLURS if whole else BLURS[:1]:
                 start = reweighted(source, target, self.price, self.divergence, blur, start)
+                live = start > LIVE_WEIGHT * source.masses
                 found = -slope(self.divergence, start / source.masses)
-                yield source.values, found, start if last else None
-            if last:
+                guess = Guess(source.values[live], found[live], start if whole else None)
+                yield guess
+                if whole and bins == MOST_BINS and min(len(source), len(target)) > 1:
+                    exact = unblurred(source, target, self.price, self.divergence, blur, start)
+                    yield Guess(source.values[live], exact[live])
+            if whole:
                 return
-            known, bins = (source.values, found), bins * FINER
+            bins *= FINER
 
-    def _start(self, source: Atoms, known: tuple[FloatArray, FloatArray]) -> FloatArray:
-        """Masses to start from, by the potentials of coarser bins."""
-        assert self.divergence is not None
-        values = -np.interp(source.values, *known)
-        return source.masses * self.divergence.tilt(values, source.masses, 1.0).weights
-
-    def ends(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
+    def ends(self) -> Iterator[Guess]:
         """The guesses that are right when moving costs nearly nothing, and when it is nearly all that counts."""
-        yield self.source.values, self.price * potentials(self.source, self.target), self.source.masses
+        yield Guess(self.source.values, self.price * potentials(self.source, self.target), self.source.masses)
         _, nearest = lowest(self.source.values, np.zeros(len(self.source)), 1.0, self.target.values)
         crowd = np.bincount(nearest, self.target.masses, len(self.source)).astype(float)
-        yield self.source.values, np.zeros(len(self.source)), crowd
+        yield Guess(self.source.values, np.zeros(len(self.source)), crowd)
 
 
 @dataclass
@@ -142,20 +156,20 @@ class Bounds:
     witness: Witness | None = None
     plan: Plan | None = None
 
-    def add(self, points: FloatArray, guess: FloatArray, masses: FloatArray | None) -> None:
+    def add(self, guess: Guess) -> None:
         """What a guess gives."""
-        if not np.isfinite(guess).all():
-            return
-        witness = self.line.witness(points, guess)
-        if math.isfinite(witness.value) and (self.witness is None or witness.value > self.witness.value):
-            self.witness = witness
-        self.offer(self.line.source.masses * witness.weights)
-        if masses is not None:
-            self.offer(masses)
+        if np.isfinite(guess.potentials).all():
+            witness = self.line.witness(guess.points, guess.potentials)
+            if math.isfinite(witness.value):
+                if self.witness is None or witness.value > self.witness.value:
+                    self.witness = witness
+                self.offer(self.line.source.masses * witness.weights, witness.reweighting)
+        if guess.masses is not None:
+            self.offer(guess.masses)
 
-    def offer(self, masses: FloatArray) -> None:
+    def offer(self, masses: FloatArray, reweighting: float | None = None) -> None:
         """What masses of the source atoms give."""
-        plan = self.line.plan(masses)
+        plan = self.line.plan(masses, reweighting)
         if math.isfinite(plan.value) and (self.plan is None or plan.value < self.plan.value):
             self.plan = plan
 
@@ -177,18 +191,13 @@ def bounds(line: Line, tolerance: float) -> Bounds:
             found.offer(line.source.masses)
             found.offer(line.target.masses)
         for guess in line.guesses():
-            found.add(*guess)
+            found.add(guess)
             if found.gap > FAR:
                 for end in line.ends():
-                    found.add(*end)
+                    found.add(end)
             if found.gap <= tolerance:
                 break
     return found
-
-
-def slope(divergence: Divergence, weights: FloatArray) -> FloatArray:
-    """`φ'(w)` of positive weights."""
-    return np.log(weights) if divergence.name == "kl" else 2.0 * (weights - 1.0)
 
 
 def drift_on_line(
