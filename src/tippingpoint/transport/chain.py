@@ -79,7 +79,7 @@ def slope(divergence: Divergence, weights: FloatArray) -> FloatArray:
 
 
 def stages(source: Atoms, price: float) -> list[float]:
-    """Prices to be solved one after the other, the last of them `price`: from where moving and reweighting cost about the same."""
+    """Prices to be solved one after the other up to `price`, from one at which moving and reweighting cost about the same."""
     mean = total(source.masses, source.values)
     spread = total(source.masses, np.square(source.values - mean))
     last, first = price, 1.0 / spread if spread > 0.0 else price
@@ -133,7 +133,9 @@ def reweighted(
             along = dot(found[0], step)
             if along <= 0.5 * descent or length < MIN_STEP:
                 break
-            length *= min(max(descent / (descent + along), 0.1), 0.7)  # to where the slope along the step would be none, by a line
+            length *= min(
+                max(descent / (descent + along), 0.1), 0.7
+            )  # to where the slope along the step would be none, by a line
         masses, (downhill, bends, curves) = tried, found
         if length == 1.0 and float(np.abs(relative).max()) < SETTLED:
             break
