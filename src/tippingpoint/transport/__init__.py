@@ -4,5 +4,19 @@ from __future__ import annotations
 
 from tippingpoint.transport.drifts import Drift
 from tippingpoint.transport.line import drift_on_line
+from tippingpoint.transport.permuting import Permuted, permuted, permuted_levels
+from tippingpoint.transport.strata import StratifiedDrift, drift_by_stratum
+from tippingpoint.transport.switching import drift_by_switching
+from tippingpoint.transport.table import drift_on_table
 
-__all__ = ["Drift", "drift_on_line"]
+__all__ = [
+    "Drift",
+    "Permuted",
+    "StratifiedDrift",
+    "drift_by_stratum",
+    "drift_by_switching",
+    "drift_on_line",
+    "drift_on_table",
+    "permuted",
+    "permuted_levels",
+]

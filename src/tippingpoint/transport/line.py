@@ -14,29 +14,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, total
-from tippingpoint.core.divergences import Divergence, divergence_named
+from tippingpoint.core.divergences import Divergence
 from tippingpoint.core.units import MAX_PRICE_RATIO, exponent, shifted
-from tippingpoint.errors import InputError, NumericalError, UnsupportedError
-from tippingpoint.transport.chain import reweighted
+from tippingpoint.errors import NumericalError
+from tippingpoint.transport.chain import LIVE_WEIGHT, reweighted, slope, stages, unblurred
+from tippingpoint.transport.checks import ALIKE, checked_masses, checked_price, checked_tolerance, checked_values, priced
 from tippingpoint.transport.drifts import Drift
+from tippingpoint.transport.interior import plans
 from tippingpoint.transport.monotone import matched, potentials
 from tippingpoint.transport.parabolas import lowest
-from tippingpoint.transport.samples import Atoms, Ordered, checked_masses, checked_price, checked_values, ordered
+from tippingpoint.transport.samples import Atoms, Ordered, ordered
 
 MOST_BINS = 2000
 """Atoms of either side on which the chain is solved first."""
 
+MOST_PAIRS = 40_000
+"""Pairs of a source and a target atom for which the method for tables is quick."""
+
 FINER = 10
 """How many times as many bins are taken next, up to all rows."""
 
-BLURS = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
+BLURS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Blurs of the quantile function on all rows, one after the other, until the bounds are close."""
 
 ROUNDING = 1e-15
 """Gaps so small, in units of `θ2` and of what the whole range costs, are rounding."""
-
-ALIKE = 1e-12
-"""Weights this close to one are those of equal samples, but for rounding."""
 
 FAR = 0.1
 """Gap beyond which the ends are tried: a price so high that all go to the nearest, or so low that weights stay as they are."""
@@ -44,13 +46,13 @@ FAR = 0.1
 
 @dataclass(frozen=True)
 class Witness:
-    """A lower bound: `g` of the target atoms, the potentials `-E_g` of the source atoms, and the weights that belong to them."""
+    """A lower bound: `g` of the target atoms; the weights of the source atoms that belong to it, and what they cost."""
 
     value: float
     heights: FloatArray
-    potentials: FloatArray
     weights: FloatArray
     influences: FloatArray
+    reweighting: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,15 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Guess:
+    """Potentials of some points on the line; and masses of all source atoms, where they are known."""
+
+    points: FloatArray
+    potentials: FloatArray
+    masses: FloatArray | None = None
+
+
+@dataclass(frozen=True)
 class Line:
     """Two samples near one, at the cost `price·(x - y)²` a move; costs are in units of `θ2` unless nothing is reweighted."""
 
@@ -84,16 +95,16 @@ class Line:
         base, masses = self.source.masses, self.target.masses
         value = total(masses, heights) + total(base, found)
         if self.divergence is None:
-            return Witness(value, heights, found, np.ones(len(base)), found)
+            return Witness(value, heights, np.ones(len(base)), found, 0.0)
         tilt = self.divergence.tilt(-found, base, 1.0)
         value -= total(base, self.divergence.centred_conjugate(tilt.scores))
-        return Witness(value, heights, found, tilt.weights, -tilt.conjugate)
+        return Witness(value, heights, tilt.weights, -tilt.conjugate, self.divergence.penalty(tilt, base))
 
-    def plan(self, masses: FloatArray) -> Plan:
-        """The bound that masses of the source atoms give."""
+    def plan(self, masses: FloatArray, reweighting: float | None = None) -> Plan:
+        """The bound that masses of the source atoms give; `reweighting` is what they cost, if that is known."""
         masses = masses / float(np.add.reduce(masses))
         cost, places = matched(Atoms(self.source.values, masses), self.target)
-        return Plan(masses, self.price * cost, self.reweighting(masses), places)
+        return Plan(masses, self.price * cost, self.reweighting(masses) if reweighting is None else reweighting, places)
 
     def reweighting(self, masses: FloatArray) -> float:
         """`D_φ(a‖p)`."""
@@ -101,37 +112,51 @@ class Line:
             return 0.0
         return max(total(self.source.masses, self.divergence.phi(masses / self.source.masses)), 0.0)
 
-    def guesses(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
-        """Points, potentials for them, and masses of all source atoms if they are known; better and better."""
+    def guesses(self) -> Iterator[Guess]:
+        """Better and better ones, by the chain on bins and then on all rows."""
         if self.divergence is None:
-            yield self.source.values, self.price * potentials(self.source, self.target), self.source.masses
+            yield Guess(self.source.values, self.price * potentials(self.source, self.target), self.source.masses)
             return
         bins, rows = MOST_BINS, max(len(self.source), len(self.target))
-        known: tuple[FloatArray, FloatArray] | None = None
+        guess = None
         while True:
             source, target = self.source.binned(bins), self.target.binned(bins)
-            last = bins >= rows
-            start = source.masses if known is None else self._start(source, known)
-            for blur in BLURS if last else BLURS[:1]:
+            if guess is None:
+                start = source.masses
+                for price in stages(source, self.price)[:-1]:
+                    start = reweighted(source, target, price, self.divergence, BLURS[0], start)
+            else:  # where coarser bins have led to
+                values = -np.interp(source.values, guess.points, guess.potentials)
+                start = source.masses * self.divergence.tilt(values, source.masses, 1.0).weights
+            whole = bins >= rows
+            for blur in BLURS if whole else BLURS[:1]:
                 start = reweighted(source, target, self.price, self.divergence, blur, start)
+                live = start > LIVE_WEIGHT * source.masses
                 found = -slope(self.divergence, start / source.masses)
-                yield source.values, found, start if last else None
-            if last:
-                return
-            known, bins = (source.values, found), bins * FINER
+                guess = Guess(source.values[live], found[live], start if whole else None)
+                yield guess
+                if whole and bins == MOST_BINS and min(len(source), len(target)) > 1:
+                    exact = unblurred(source, target, self.price, self.divergence, blur, start)
+                    yield Guess(source.values[live], exact[live])
+            if whole:
+                break
+            bins *= FINER
+        if len(self.source) * len(self.target) <= MOST_PAIRS:
+            yield from self._guesses_of_pairs()
 
-    def _start(self, source: Atoms, known: tuple[FloatArray, FloatArray]) -> FloatArray:
-        """Masses to start from, by the potentials of coarser bins."""
+    def _guesses_of_pairs(self) -> Iterator[Guess]:
+        """By the method for tables, which no jump of the quantile function troubles."""
         assert self.divergence is not None
-        values = -np.interp(source.values, *known)
-        return source.masses * self.divergence.tilt(values, source.masses, 1.0).weights
+        costs = self.price * np.square(self.source.values[:, None] - self.target.values)
+        for plan, heights in plans(self.source.masses, self.target.masses, costs, self.divergence):
+            yield Guess(self.source.values, (costs - heights).min(axis=1), plan.sum(axis=1))
 
-    def ends(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
+    def ends(self) -> Iterator[Guess]:
         """The guesses that are right when moving costs nearly nothing, and when it is nearly all that counts."""
-        yield self.source.values, self.price * potentials(self.source, self.target), self.source.masses
+        yield Guess(self.source.values, self.price * potentials(self.source, self.target), self.source.masses)
         _, nearest = lowest(self.source.values, np.zeros(len(self.source)), 1.0, self.target.values)
         crowd = np.bincount(nearest, self.target.masses, len(self.source)).astype(float)
-        yield self.source.values, np.zeros(len(self.source)), crowd
+        yield Guess(self.source.values, np.zeros(len(self.source)), crowd)
 
 
 @dataclass
@@ -142,20 +167,20 @@ class Bounds:
     witness: Witness | None = None
     plan: Plan | None = None
 
-    def add(self, points: FloatArray, guess: FloatArray, masses: FloatArray | None) -> None:
+    def add(self, guess: Guess) -> None:
         """What a guess gives."""
-        if not np.isfinite(guess).all():
-            return
-        witness = self.line.witness(points, guess)
-        if math.isfinite(witness.value) and (self.witness is None or witness.value > self.witness.value):
-            self.witness = witness
-        self.offer(self.line.source.masses * witness.weights)
-        if masses is not None:
-            self.offer(masses)
+        if np.isfinite(guess.potentials).all():
+            witness = self.line.witness(guess.points, guess.potentials)
+            if math.isfinite(witness.value):
+                if self.witness is None or witness.value > self.witness.value:
+                    self.witness = witness
+                self.offer(self.line.source.masses * witness.weights, witness.reweighting)
+        if guess.masses is not None:
+            self.offer(guess.masses)
 
-    def offer(self, masses: FloatArray) -> None:
+    def offer(self, masses: FloatArray, reweighting: float | None = None) -> None:
         """What masses of the source atoms give."""
-        plan = self.line.plan(masses)
+        plan = self.line.plan(masses, reweighting)
         if math.isfinite(plan.value) and (self.plan is None or plan.value < self.plan.value):
             self.plan = plan
 
@@ -168,6 +193,13 @@ class Bounds:
             return 0.0
         return (self.plan.value - max(self.witness.value, 0.0)) / self.plan.value
 
+    @property
+    def both(self) -> tuple[Witness, Plan]:
+        """The best witness and the best plan."""
+        if self.witness is None or self.plan is None:
+            raise NumericalError("no bound on the drift is a number; are values or prices very far apart?")
+        return self.witness, self.plan
+
 
 def bounds(line: Line, tolerance: float) -> Bounds:
     """The bounds, close to each other within the tolerance or as close as they get."""
@@ -177,18 +209,13 @@ def bounds(line: Line, tolerance: float) -> Bounds:
             found.offer(line.source.masses)
             found.offer(line.target.masses)
         for guess in line.guesses():
-            found.add(*guess)
+            found.add(guess)
             if found.gap > FAR:
                 for end in line.ends():
-                    found.add(*end)
+                    found.add(end)
             if found.gap <= tolerance:
                 break
     return found
-
-
-def slope(divergence: Divergence, weights: FloatArray) -> FloatArray:
-    """`φ'(w)` of positive weights."""
-    return np.log(weights) if divergence.name == "kl" else 2.0 * (weights - 1.0)
 
 
 def drift_on_line(
@@ -220,27 +247,23 @@ def drift_on_line(
     before, after = checked_values(reference, "reference"), checked_values(current, "current")
     p, q = checked_masses(base, len(before), "base"), checked_masses(masses, len(after), "masses")
     price, theta2 = checked_price(price, "price"), checked_price(theta2, "theta2")
-    if not 0.0 < tolerance < 1.0:
-        raise InputError(f"tolerance={tolerance!r}: a relative gap lies between 0 and 1; 1e-3 is usual.")
-    named = priced(divergence)
+    tolerance, named = checked_tolerance(tolerance), priced(divergence)
     source, target = ordered(before, p), ordered(after, q)
     if math.isinf(price):
         return _in_place(source, target, p, q, theta2, named)
-    frame = Frame.of(source, target, price, theta2)
-    line = Line(frame.atoms(source), frame.atoms(target), frame.price, named if math.isfinite(theta2) else None)
-    found = bounds(line, tolerance)
-    assert found.witness is not None
-    assert found.plan is not None
-    witness, plan, unit = found.witness, found.plan, frame.cost
+    frame = Frame.of(source.atoms, target.atoms, price, theta2)
+    line = frame.line(source.atoms, target.atoms, named)
+    witness, plan = bounds(line, tolerance).both
+    unit = frame.cost
     return Drift(
         lower=unit * min(max(witness.value, 0.0), plan.value),
         upper=unit * plan.value,
         moving=unit * plan.moving,
         reweighting=unit * plan.reweighting,
-        weights=_rows(source, plan.masses / line.source.masses, len(p)),
-        witness=unit * _rows(target, witness.heights, len(q)),
-        destinations=frame.restored(_rows(source, plan.places, len(p))),
-        influences=unit * _rows(source, witness.influences, len(p)),
+        weights=source.rows(plan.masses / line.source.masses),
+        witness=unit * target.rows(witness.heights),
+        destinations=frame.restored(source.rows(plan.places)),
+        influences=unit * source.rows(witness.influences),
         base=p,
         masses=q,
     )
@@ -250,38 +273,46 @@ def _in_place(
     source: Ordered, target: Ordered, base: FloatArray, masses: FloatArray, theta2: float, divergence: Divergence
 ) -> Drift:
     """`θ2·D_φ(q‖p)`, or infinite: nothing moves."""
-    x, p, y = source.atoms.values, source.atoms.masses, target.atoms.values
-    at = np.minimum(np.searchsorted(x, y), len(x) - 1)
-    weights = np.zeros(len(x))
-    weights[at] = target.atoms.masses / p[at]
-    alike = len(weights) == len(y) and np.allclose(weights, 1.0, rtol=0.0, atol=ALIKE)
-    value = math.inf
-    if np.array_equal(x[at], y) and (alike or math.isfinite(theta2)):
-        value = 0.0 if alike else theta2 * max(total(p, divergence.phi(weights)), 0.0)
-    if math.isinf(value):
-        weights = np.ones(len(x))
-    scores = slope(divergence, np.maximum(weights, np.finfo(float).tiny)) if 0.0 < value < math.inf else np.zeros(len(x))
-    price = theta2 if 0.0 < value < math.inf else 0.0
-    rows = len(base), len(masses)
+    value, weights = reweighted_in_place(source.atoms, target.atoms, theta2, divergence)
+    some = 0.0 < value < math.inf
+    price, scores = 0.0, np.zeros(len(weights))
+    if some:
+        price, scores = theta2, slope(divergence, np.maximum(weights, np.finfo(float).tiny))
+    at = np.minimum(np.searchsorted(source.atoms.values, target.atoms.values), len(weights) - 1)
     return Drift(
         lower=value,
         upper=value,
         moving=0.0 if math.isfinite(value) else math.inf,
         reweighting=value if math.isfinite(value) else 0.0,
-        weights=_rows(source, weights, rows[0]),
-        witness=price * _rows(target, scores[at], rows[1]),
-        destinations=_rows(source, x, rows[0]),
-        influences=-price * _rows(source, divergence.conjugate(scores), rows[0]),
+        weights=source.rows(weights),
+        witness=price * target.rows(scores[at]),
+        destinations=source.rows(source.atoms.values),
+        influences=-price * source.rows(divergence.conjugate(scores)),
         base=base,
         masses=masses,
     )
 
 
-def _rows(sample: Ordered, values: FloatArray, rows: int) -> FloatArray:
-    """Values of atoms, as values of rows."""
-    out = np.full(rows, math.nan)
-    out[sample.order] = values[sample.places]
-    return out
+def reweighted_in_place(source: Atoms, target: Atoms, theta2: float, divergence: Divergence) -> tuple[float, FloatArray]:
+    """`θ2·D_φ(q‖p)` and the weights; infinite, and ones, where the target has a value that the source has not."""
+    at = np.minimum(np.searchsorted(source.values, target.values), len(source) - 1)
+    weights = np.zeros(len(source))
+    weights[at] = target.masses / source.masses[at]
+    alike = len(source) == len(target) and np.allclose(weights, 1.0, rtol=0.0, atol=ALIKE)
+    if not np.array_equal(source.values[at], target.values) or (math.isinf(theta2) and not alike):
+        return math.inf, np.ones(len(source))
+    return 0.0 if alike else theta2 * max(total(source.masses, divergence.phi(weights)), 0.0), weights
+
+
+def cost_on_line(
+    source: Atoms, target: Atoms, *, price: float, theta2: float, divergence: Divergence, tolerance: float
+) -> float:
+    """The upper bound alone, of samples in their order."""
+    if math.isinf(price):
+        return reweighted_in_place(source, target, theta2, divergence)[0]
+    frame = Frame.of(source, target, price, theta2)
+    _, plan = bounds(frame.line(source, target, divergence), tolerance).both
+    return frame.cost * plan.value
 
 
 @dataclass(frozen=True)
@@ -292,13 +323,14 @@ class Frame:
     unit: int
     price: float
     cost: float
+    reweights: bool = False
 
     @classmethod
-    def of(cls, source: Ordered, target: Ordered, price: float, theta2: float) -> Frame:
+    def of(cls, source: Atoms, target: Atoms, price: float, theta2: float) -> Frame:
         """From one of the values, so that a shift common to all is taken off without a rounding."""
-        start = float(target.atoms.values[len(target.atoms) // 2])
-        ends = [each.atoms.values[k] - start for each in (source, target) for k in (0, -1)]
-        unit = exponent(max(abs(float(end)) for end in ends)) or 0
+        start = float(target.values[len(target) // 2])
+        ends = [float(atoms.values[k]) - start for atoms in (source, target) for k in (0, -1)]
+        unit = exponent(max(abs(end) for end in ends)) or 0
         whole = shifted(price, 2 * unit)
         if math.isinf(whole):
             raise NumericalError(
@@ -307,23 +339,15 @@ class Frame:
         if math.isinf(theta2):
             return cls(start, unit, 1.0, whole)
         ratio = min(whole / theta2, MAX_PRICE_RATIO)
-        return cls(start, unit, ratio, whole / MAX_PRICE_RATIO if ratio == MAX_PRICE_RATIO else theta2)
+        return cls(start, unit, ratio, whole / MAX_PRICE_RATIO if ratio == MAX_PRICE_RATIO else theta2, reweights=True)
 
-    def atoms(self, sample: Ordered) -> Atoms:
-        """The atoms of a sample here."""
-        return replace(sample.atoms, values=np.ldexp(sample.atoms.values - self.start, -self.unit))
+    def line(self, source: Atoms, target: Atoms, divergence: Divergence) -> Line:
+        """Two samples here."""
+        return Line(self._atoms(source), self._atoms(target), self.price, divergence if self.reweights else None)
+
+    def _atoms(self, atoms: Atoms) -> Atoms:
+        return replace(atoms, values=np.ldexp(atoms.values - self.start, -self.unit))
 
     def restored(self, values: FloatArray) -> FloatArray:
         """Values of this line, as they were given."""
         return np.ldexp(values, self.unit) + self.start
-
-
-def priced(divergence: str | Divergence) -> Divergence:
-    """The divergence meant, if it is a price."""
-    named = divergence_named(divergence)
-    if named.caps:
-        raise UnsupportedError(
-            f"divergence={named.label!r} caps weights and does not price them, so reweighting would be free and drift no size; "
-            "use 'kl' or 'chi2'."
-        )
-    return named
