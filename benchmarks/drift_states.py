@@ -30,7 +30,29 @@ from tippingpoint.datasets import Task, acs_income, acs_pubcov
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "explanation" / "drift" / "states.csv"
 
-STATES = ("TX", "NY", "FL", "PR", "LA", "MS", "CO", "DE", "HI", "ID", "ME", "MT", "NE", "NH", "NM", "ND", "RI", "SD", "VT", "WV", "WY")
+STATES = (
+    "TX",
+    "NY",
+    "FL",
+    "PR",
+    "LA",
+    "MS",
+    "CO",
+    "DE",
+    "HI",
+    "ID",
+    "ME",
+    "MT",
+    "NE",
+    "NH",
+    "NM",
+    "ND",
+    "RI",
+    "SD",
+    "VT",
+    "WV",
+    "WY",
+)
 ROWS = 20_000
 """Of the training data, the reference, and any other window at most."""
 
@@ -98,7 +120,10 @@ def studies(directory: Path) -> Iterator[Study]:
         rng = np.random.default_rng(0)
         x, y = some(load(directory, "CA"), 3 * ROWS, rng)
         rows = min(ROWS, len(y) // 3)
-        parts = [(x.iloc[k * rows : (k + 1) * rows].reset_index(drop=True), y.iloc[k * rows : (k + 1) * rows].reset_index(drop=True)) for k in range(3)]
+        parts = [
+            (x.iloc[k * rows : (k + 1) * rows].reset_index(drop=True), y.iloc[k * rows : (k + 1) * rows].reset_index(drop=True))
+            for k in range(3)
+        ]
         model = make().fit(*parts[0])
         earlier = some(in_2015(directory), ROWS, rng) if name == "income, logistic" else None
         yield Study(name, model, parts[1], parts[2], load, earlier)
@@ -174,7 +199,10 @@ def main() -> None:
     for study in studies(directory):
         for line in lines(study, states, permutations, directory):
             found.append(line)
-            shown = {name: f"{line[name]:.4g}" for name in ("error_before", "error_after", "used", "drift", "floor", "ceiling", "remaining")}
+            shown = {
+                name: f"{line[name]:.4g}"
+                for name in ("error_before", "error_after", "used", "drift", "floor", "ceiling", "remaining")
+            }
             print(study.name, line["shift"], *(f"{name} {value}" for name, value in shown.items()), flush=True)
     if not options.quick:
         pd.DataFrame(found).to_csv(TABLE, index=False, float_format="%.6g")

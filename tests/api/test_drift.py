@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -55,6 +54,11 @@ def fitted(kind: str) -> Any:
     return LINEAR
 
 
+def flat(found: Any) -> str:
+    """What is printed, without its lines."""
+    return " ".join(str(found).split())
+
+
 def check_the_bound(found: tp.DriftResult) -> None:
     """T1, both ways: the risk that was reached takes no more than the drift, and a drift of this size can have done it."""
     assert 0.0 <= found.lower <= found.upper == found.value
@@ -84,7 +88,7 @@ def test_the_same_for_every_family_of_models(kind: str, loss: str) -> None:
     check_the_bound(found)
     assert found.unit == {"trees": "score", "opaque": "score", "network": "features (Lipschitz)"}[kind]
     if found.unit == "score":
-        assert "not features" in str(found)
+        assert "moving scores here, not features" in flat(found)
 
 
 def test_regressors_of_other_families_and_losses_of_ones_own() -> None:
@@ -154,7 +158,9 @@ def test_prices_scale_rows_may_be_shuffled_and_weights_are_copies() -> None:
     shuffled = tp.drift(LINEAR, before, (after[0].iloc[order], after[1][order]), risk=0.5, **PRICES, **QUIET)
     assert shuffled.value == pytest.approx(once.value, rel=1e-12)
     twice = np.repeat(np.arange(120), 1 + np.arange(120) % 2)
-    copied = tp.drift(LINEAR, (before[0].iloc[twice].reset_index(drop=True), before[1][twice]), after, risk=0.5, **PRICES, **QUIET)
+    copied = tp.drift(
+        LINEAR, (before[0].iloc[twice].reset_index(drop=True), before[1][twice]), after, risk=0.5, **PRICES, **QUIET
+    )
     weighted = tp.drift(LINEAR, (*before, 1.0 + np.arange(120) % 2), after, risk=0.5, **PRICES, **QUIET)
     assert weighted.value == pytest.approx(copied.value, rel=1e-9)
     assert weighted.tolerance == pytest.approx(copied.tolerance, rel=1e-9)
@@ -175,7 +181,7 @@ def test_score_and_label_together_drift_no_less_than_the_margin() -> None:
 def test_noise_has_a_floor_and_a_p_value() -> None:
     before = people(300, 1)
     same = tp.drift(LINEAR, before, people(300, 2), risk=0.5, **PRICES, features=False, permutations=99)
-    other = tp.drift(LINEAR, before, people(300, 2, 1.0), risk=0.5, **PRICES, features=False, permutations=99)
+    other = tp.drift(LINEAR, before, people(300, 2, 1.0, 0.3), risk=0.5, **PRICES, features=False, permutations=99)
     assert same.p_value > 0.05 > other.p_value == pytest.approx(0.01)
     assert 0.2 < same.floor / other.floor < 5.0
     assert same.rows_needed() == pytest.approx(300 * same.floor / (0.1 * same.tolerance), rel=1e-9)
@@ -193,7 +199,7 @@ def test_without_labels_only_sizes_are_told() -> None:
     found = tp.drift(LINEAR, before, (after[0], None), risk=0.5, **PRICES, **QUIET)
     assert found.statistic == "score"
     assert found.outcome is None
-    assert "nothing follows" in str(found)
+    assert "nothing follows" in flat(found)
     for name in ("risk_after", "used", "aligned", "worst_risk", "remaining", "balance"):
         with pytest.raises(tp.UnsupportedError, match=f"{name} needs the labels"):
             getattr(found, name)
@@ -218,13 +224,13 @@ def test_the_expected_risk_is_right_where_the_score_means_what_it_meant() -> Non
         chance = 1.0 / (1.0 + np.exp(-(x @ COEF + INTERCEPT)))
         return pd.DataFrame(x, columns=["a", "b", "c"]), (rng.random(rows) < chance).astype(int)
 
-    before, after = drawn(20_000, 0.0), drawn(20_000, 0.7)
-    for loss, within in (("zero_one", 0.01), ("logistic", 0.02)):
+    before, after = drawn(20_000, 0.0), drawn(20_000, 1.6)
+    for loss, within in (("zero_one", 0.01), ("logistic", 0.015)):
         found = tp.drift(LINEAR, before, after, risk=0.6, loss=loss, assume="calibration", **PRICES, **QUIET)
         assert found.expected_risk == pytest.approx(found.risk_after, abs=within)
         assert found.risk_after != pytest.approx(found.risk_before, abs=2.0 * within), "something has to be expected"
     unlabelled = tp.drift(LINEAR, before, (after[0], None), risk=0.6, assume="calibration", **PRICES, **QUIET)
-    assert "an estimate and no bound: it assumes that outcomes" in " ".join(str(unlabelled).split())
+    assert "an estimate and no bound: it assumes that outcomes" in flat(unlabelled)
     line = numbers(5000, 1), numbers(5000, 2, 0.3)
     found = tp.drift(LINEAR, *line, risk=3.0, loss="absolute", assume="calibration", **PRICES, **QUIET)
     assert found.expected_risk == pytest.approx(found.risk_before, abs=0.05), "residuals do not depend on the score there"
@@ -232,7 +238,7 @@ def test_the_expected_risk_is_right_where_the_score_means_what_it_meant() -> Non
 
 def test_windows_come_as_a_table_with_p_values_for_all_of_them() -> None:
     before = people(200, 1)
-    windows = {"may": people(150, 2, 0.1), "june": people(150, 3, 0.9)}
+    windows = {"may": people(150, 2, 0.1), "june": people(150, 3, 0.9, 0.4)}
     found = tp.drift(LINEAR, before, windows, risk=0.5, **PRICES, features=False, permutations=39)
     assert list(found) == ["may", "june"]
     assert found["june"].p_value == pytest.approx(1 / 40)
@@ -270,7 +276,7 @@ def test_polars_in_polars_out() -> None:
 def test_results_are_stored_and_pickled() -> None:
     found = tp.drift(LINEAR, people(120, 1), people(100, 2, 0.6), risk=0.5, **PRICES, permutations=9)
     assert tp.DriftResult.from_json(found.to_json()) == found
-    assert pickle.loads(pickle.dumps(found)) == found
+    assert pickle.loads(pickle.dumps(found)).to_json() == found.to_json()  # noqa: S301  # our own
     with pytest.raises(tp.DetachedError, match="run drift"):
         tp.DriftResult.from_json(found.to_json()).plot()
     unlabelled = tp.drift(LINEAR, people(120, 1), (people(100, 2)[0], None), risk=0.5, assume="calibration", **PRICES, **QUIET)
@@ -283,7 +289,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"current": {}}, "current is empty"),
     ({"reference": (people(20, 1)[0], None)}, "reference: y is None; labels are needed"),
     ({"theta1": math.inf}, "theta1=inf: two samples"),
-    ({"divergence": "cvar:0.5"}, "a cap on weights has no price"),
+    ({"divergence": "cvar:0.5"}, "caps weights and does not price them"),
     ({"permutations": -1}, "permutations=-1 must be"),
     ({"seed": 0.5}, "seed=0.5 must be"),
     ({"assume": "luck"}, "assume='luck' is not known"),
@@ -305,15 +311,16 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changed", "message"), BAD, ids=[message for _, message in BAD])
 def test_bad_input_gets_a_sentence(changed: dict[str, Any], message: str) -> None:
     asked = {"reference": people(30, 1), "current": people(20, 2), "risk": 0.5, **PRICES, **QUIET, **changed}
-    with warnings.catch_warnings(), pytest.raises(tp.TippingPointError, match=message):
-        warnings.simplefilter("ignore")
+    with pytest.raises(tp.TippingPointError, match=message):
         tp.drift(LINEAR, **asked)
 
 
 def test_rows_in_both_windows_are_warned_of_as_far_as_labels_tell() -> None:
     x, y = people(60, 1)
     named = x.set_axis([f"p{k}" for k in range(60)])
-    with pytest.warns(tp.WindowWarning, match="10 rows of the window 'current' carry labels of the reference too, such as 'p30'"):
+    with pytest.warns(
+        tp.WindowWarning, match="10 rows of the window 'current' carry labels of the reference too, such as 'p30'"
+    ):
         tp.drift(LINEAR, (named[:40], y[:40]), (named[30:], y[30:]), risk=0.5, **PRICES, **QUIET)
     tp.drift(LINEAR, (named[:30], y[:30]), (named[30:], y[30:]), risk=0.5, **PRICES, **QUIET)
     tp.drift(LINEAR, (x[:40], y[:40]), (x[:30], y[:30]), risk=0.5, **PRICES, **QUIET)  # nobody has named them
@@ -369,7 +376,9 @@ def test_a_single_feature_that_is_all_there_is_ends_at_the_current_distribution(
     x0, x1 = rng.normal(size=80), rng.normal(size=60) + 0.5
     model = ([1.0], 0.0)
     y0 = np.where(x0 + rng.normal(size=80) > 0.0, 1, 0)
-    (only,) = tp.drift(model, (x0[:, None], y0), (x1[:, None], np.arange(60) % 2), risk=0.9, **PRICES, permutations=0).by_feature
+    (only,) = tp.drift(
+        model, (x0[:, None], y0), (x1[:, None], np.arange(60) % 2), risk=0.9, **PRICES, permutations=0
+    ).by_feature
     # Scores after the plan are those of the current rows, so with labels all alike the risk is theirs.
     same = np.ones(80, dtype=int)
     same[0] = 0

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 
 from tippingpoint.api.calibration import expected_risk
-from tippingpoint.api.feature_drift import FeatureTable, feature_table
+from tippingpoint.api.feature_drift import FeatureTable, feature_table, seed_of
 from tippingpoint.api.partitioned import refuse_partitions
 from tippingpoint.api.prices import read_number, resolve_prices
 from tippingpoint.api.profiles import Profile
@@ -32,7 +32,7 @@ from tippingpoint.results.drift_text import CALIBRATION
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.scaling import Scale
-from tippingpoint.transport import Drift, drift_on_line, drift_with_labels, permuted_drifts
+from tippingpoint.transport import Drift, drift_by_stratum, drift_on_line, permuted
 
 CURRENT = "current"
 """What a window is called that has no name."""
@@ -208,9 +208,13 @@ class _Drifting:
         price = self.question["theta1"] / compliance
         reweighted = {"theta2": self.question["theta2"], "divergence": self.question["divergence"]}
         found = drift_on_line(places, before.base, after, current.base, price=price, **reweighted)
-        rng = np.random.default_rng([self.seed, number])
-        floor, p_value = _noise(places, before, after, current, rng, self.permutations, price=price, **reweighted)
-        table = self._features(before, current, rng) if features else FeatureTable()
+        seed = seed_of(self.seed, number)
+        floor, p_value = math.nan, math.nan
+        if self.permutations:
+            rows = places, before.base, after, current.base
+            dealt = permuted(*rows, price=price, permutations=self.permutations, seed=seed, **reweighted)
+            floor, p_value = dealt.floor, dealt.p_value
+        table = self._features(before, current, seed) if features else FeatureTable()
         expected = expected_risk(self.reference, current.features, current.base) if self.assume else None
         result = DriftResult(
             value=found.upper,
@@ -327,7 +331,7 @@ class _Drifting:
             return None
         _, labels = distinct_labels(np.concatenate([before.y, current.y]))
         theta2, divergence = self.question["theta2"], self.question["divergence"]
-        split = drift_with_labels(
+        split = drift_by_stratum(
             places,
             before.base,
             labels[: len(places)],
@@ -340,8 +344,8 @@ class _Drifting:
         )
         return Balance(split.labels, split.moving, split.reweighting)
 
-    def _features(self, before: Window, current: Window, rng: np.random.Generator) -> FeatureTable:
-        return feature_table(self.reference, before, current, self.risk, self.question, self.permutations, rng)
+    def _features(self, before: Window, current: Window, seed: int) -> FeatureTable:
+        return feature_table(self.reference, before, current, self.risk, self.question, self.permutations, seed)
 
     @property
     def _notes(self) -> tuple[str, ...]:
@@ -371,22 +375,6 @@ def _effective(base: FloatArray) -> float:
     return 1.0 / total(base, np.asarray(base))
 
 
-def _noise(
-    places: FloatArray,
-    before: Window,
-    after: FloatArray,
-    current: Window,
-    rng: np.random.Generator,
-    permutations: int,
-    **priced: Any,
-) -> tuple[float, float]:
-    """The mean drift of rows dealt out at random, and the share of such drifts that are as large as this one."""
-    if not permutations:
-        return math.nan, math.nan
-    dealt = permuted_drifts(places, before.base, after, current.base, permutations=permutations, rng=rng, **priced)
-    return float(np.mean(dealt.values)), dealt.p_value
-
-
 def _ceiling(line: Profile, cost: float, question: Mapping[str, Any]) -> float:
     """The largest risk that a perturbation of this cost can reach: certified, as the line is known in closed form."""
     found = line.worst_risk(cost, **question)
@@ -397,7 +385,8 @@ def _warn_of_noise(result: DriftResult) -> None:
     if result.floor >= result.tolerance > 0.0:
         warnings.warn(
             f"two samples of these sizes from one population drift by {result.floor:.2g} in the mean, no less than the"
-            f" tolerance {result.tolerance:.2g}; a floor of a tenth of it takes some {result.rows_needed():,.0f} rows in each window.",
+            f" tolerance {result.tolerance:.2g}; a floor of a tenth of it takes some {result.rows_needed():,.0f} rows in each"
+            " window.",
             WindowWarning,
             stacklevel=4,
         )

@@ -10,17 +10,26 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.api.windows import Losses, Reference, Window, losses_at
-from tippingpoint.core.arrays import FloatArray, IntArray, total
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.data.columns import Column
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
 from tippingpoint.results.drift import FeatureDrift
 from tippingpoint.space.domain import Domain, Menu
-from tippingpoint.transport import Drift, drift_by_switching, drift_on_line, drift_on_table, permuted_drifts, permuted_levels
+from tippingpoint.transport import (
+    Drift,
+    Permuted,
+    drift_by_stratum,
+    drift_by_switching,
+    drift_on_table,
+    permuted,
+    permuted_levels,
+)
 
 MAX_NAMED = 6
 """Values that the reference does not have, named at most."""
 
 NO_PLACE = "some current values have no place in its order, as the reference does not have them; list them in categories="
+UNREACHED = "nothing that may be done to the reference has this distribution, as values began to be missing"
 REFUSED = "the model takes no values that the reference does not have"
 NOT_SEARCHED = "its stability is a search of its own; ask feature_stability"
 
@@ -72,7 +81,7 @@ def feature_table(
     risk: float,
     question: Mapping[str, Any],
     permutations: int,
-    rng: np.random.Generator,
+    seed: int,
 ) -> FeatureTable:
     """Every feature that may move, alone, at the prices of the space; its bounds and directions do not bind the world."""
     if len(before.features.shape) != 1:
@@ -82,7 +91,7 @@ def feature_table(
         replace(own, categories=_joined(own, other))
         for own, other in zip(before.features.columns, current.features.columns, strict=True)
     )
-    measured = _Measured(reference, before, current, columns, risk, question, permutations, rng, losses_at(reference, columns))
+    measured = _Measured(reference, before, current, columns, risk, question, permutations, seed, losses_at(reference, columns))
     rows = tuple(measured.feature(name) for name in domain.features)
     frozen = [name for j, name in enumerate(domain.names) if not _moves(domain, j)]
     notes = (f"{len(frozen)} features that may not move were not looked at: their drift has no price",) if frozen else ()
@@ -100,8 +109,12 @@ class _Measured:
     risk: float
     question: Mapping[str, Any]
     permutations: int
-    rng: np.random.Generator
+    seed: int
     losses: Losses
+
+    def seed_of(self, feature: str) -> int:
+        """Of the rows dealt out for one feature, which does not depend on which others there are."""
+        return seed_of(self.seed, self.domain.features.index(feature))
 
     @property
     def domain(self) -> Domain:
@@ -123,19 +136,36 @@ class _Measured:
     def _along(
         self, name: str, columns: IntArray, price: float, places: tuple[FloatArray, FloatArray] | None = None, **extra: Any
     ) -> FeatureDrift:
-        """A feature with a place for every value: rows without one, which are missing, are a class of their own."""
+        """A feature with a place for every value; rows that have none, as it is missing, stay among themselves."""
         x0, x1 = places or (self.before.features.x[:, columns[0]], self.current.features.x[:, columns[0]])
-        gone0, gone1 = np.isnan(x0), np.isnan(x1)
-        if gone0.any() or gone1.any():
-            return self._none(name, "values are missing, which have no place on a line; impute them, or make it a category")
+        gone = np.isnan(x0), np.isnan(x1)
+        x0, x1 = np.where(gone[0], 0.0, x0), np.where(gone[1], 0.0, x1)
         base, masses = self.before.base, self.current.base
-        found = drift_on_line(x0, base, x1, masses, price=price, **self.reweighting)
+        found = drift_by_stratum(x0, base, gone[0], x1, masses, gone[1], price=price, **self.reweighting).whole
         nulls = None
         if self.permutations:
-            nulls = permuted_drifts(
-                x0, base, x1, masses, price=price, permutations=self.permutations, rng=self.rng, **self.reweighting
+            labels = {"labels": gone[0], "current_labels": gone[1]} if gone[0].any() or gone[1].any() else {}
+            nulls = permuted(
+                x0,
+                base,
+                x1,
+                masses,
+                price=price,
+                permutations=self.permutations,
+                seed=self.seed_of(name),
+                **labels,
+                **self.reweighting,
             )
-        travelled = _matched(x0, base * found.weights, x1, masses, self.current.features.x[:, columns])
+        travelled = None
+        if math.isfinite(found.upper):
+            parts = [
+                _matched(x0, base * found.weights, x1, masses, self.current.features.x[:, columns], *which)
+                for which in ((~gone[0], ~gone[1]), gone)
+                if which[1].any()
+            ]
+            travelled = Travelled(
+                *(np.concatenate(each) for each in zip(*((t.rows, t.masses, t.values) for t in parts), strict=True))
+            )
         return self._row(name, columns, found, nulls, travelled, **extra)
 
     def _ordered(self, menu: Menu) -> FeatureDrift:
@@ -166,28 +196,35 @@ class _Measured:
         p, q = (
             np.bincount(each, window.base, k) for each, window in ((levels.before, self.before), (levels.after, self.current))
         )
-        theta1 = self.question["theta1"]
-        if isinstance(levels.costs, float):
-            found = drift_by_switching(p, q, switch=theta1 * levels.costs, **self.reweighting)
-        else:
-            found = drift_on_table(p, q, theta1 * levels.costs, **self.reweighting)
+        found = self._switching(p, q, levels.costs, np.arange(k))
         nulls = None
         if self.permutations:
+            held = np.unique(np.concatenate([levels.before, levels.after]))
+
+            def value(p: FloatArray, q: FloatArray) -> float:
+                return self._switching(p, q, levels.costs, held).upper
+
             nulls = permuted_levels(
                 levels.before,
                 self.before.base,
                 levels.after,
                 self.current.base,
-                costs=theta1 * np.asarray(levels.costs),
+                value,
                 permutations=self.permutations,
-                rng=self.rng,
-                **self.reweighting,
+                seed=self.seed_of(menu.name),
             )
         unseen = p[levels.after] == 0.0
         names = tuple(levels.names[i] for i in np.unique(levels.after[unseen])[:MAX_NAMED])
         share = total(self.current.base, unseen.astype(float))
         travelled = _spread(levels, self.before.base, found)
         return self._row(menu.name, menu.columns, found, nulls, travelled, unseen_share=share, unseen=names, kind=menu.kind)
+
+    def _switching(self, p: FloatArray, q: FloatArray, costs: FloatArray | float, levels: IntArray) -> Drift:
+        """The drift of shares of some levels."""
+        theta1 = self.question["theta1"]
+        if isinstance(costs, float):
+            return drift_by_switching(p, q, switch=theta1 * costs, **self.reweighting)
+        return drift_on_table(p, q, theta1 * costs[np.ix_(levels, levels)], **self.reweighting)
 
     def _levels(self, menu: Menu) -> Levels:
         """The values of a categorical feature in both windows; a switch that the table does not price costs its dearest."""
@@ -225,8 +262,8 @@ class _Measured:
         name: str,
         columns: IntArray,
         found: Drift,
-        nulls: Any,
-        travelled: Travelled,
+        nulls: Permuted | None,
+        travelled: Travelled | None,
         *,
         unseen_share: float = math.nan,
         unseen: tuple[str, ...] = (),
@@ -240,7 +277,7 @@ class _Measured:
             drift=found.upper,
             lower=found.lower,
             moving=found.moving,
-            floor=math.nan if nulls is None else float(np.mean(nulls.values)),
+            floor=math.nan if nulls is None else nulls.floor,
             p_value=math.nan if nulls is None else nulls.p_value,
             unseen_share=unseen_share,
             unseen=unseen,
@@ -256,8 +293,10 @@ class _Measured:
         kind = self.domain.kind(name)
         return FeatureDrift(name, kind, nothing, 0.0, nothing, nothing, nothing, unseen_share, unseen, nothing, stability, why)
 
-    def _risk_if_only(self, columns: IntArray, travelled: Travelled) -> tuple[float, str]:
+    def _risk_if_only(self, columns: IntArray, travelled: Travelled | None) -> tuple[float, str]:
         """The risk of the reference after the plan of one feature; all else, labels too, is carried along."""
+        if travelled is None:
+            return math.nan, UNREACHED
         places = self.before.features.x[travelled.rows]
         places[:, columns] = travelled.values
         try:
@@ -282,9 +321,20 @@ class _Measured:
         return stabilities[name], NOT_SEARCHED if math.isnan(stabilities[name]) else ""
 
 
-def _matched(before: FloatArray, masses: FloatArray, after: FloatArray, target: FloatArray, values: FloatArray) -> Travelled:
-    """Rows in the order of their values, matched from the left with the current ones: the cheapest transport on a line."""
-    source, sink = np.argsort(before, kind="stable"), np.argsort(after, kind="stable")
+def _matched(
+    before: FloatArray,
+    masses: FloatArray,
+    after: FloatArray,
+    target: FloatArray,
+    values: FloatArray,
+    mine: BoolArray,
+    theirs: BoolArray,
+) -> Travelled:
+    """Some rows in the order of their values, matched from the left with current ones: the cheapest transport on a line."""
+    held, wanted = np.flatnonzero(mine), np.flatnonzero(theirs)
+    source = held[np.argsort(before[held], kind="stable")]
+    sink = wanted[np.argsort(after[wanted], kind="stable")]
+    whole = float(np.add.reduce(target[wanted]))
     ends, marks = (np.minimum(np.cumsum(each) / float(np.add.reduce(each)), 1.0) for each in (masses[source], target[sink]))
     ends[-1] = marks[-1] = 1.0
     levels = np.union1d(ends, marks)
@@ -292,7 +342,7 @@ def _matched(before: FloatArray, masses: FloatArray, after: FloatArray, target: 
     middle = levels - 0.5 * parts
     rows, columns = source[np.searchsorted(ends, middle)], sink[np.searchsorted(marks, middle)]
     here = parts > 0.0
-    return Travelled(rows[here], parts[here], values[columns[here]])
+    return Travelled(rows[here], whole * parts[here], values[columns[here]])
 
 
 def _spread(levels: Levels, base: FloatArray, found: Drift) -> Travelled:
@@ -314,3 +364,8 @@ def _joined(own: Column, other: Column) -> tuple[Any, ...]:
 
 def _moves(domain: Domain, j: int) -> bool:
     return bool(np.isfinite(domain.price[j])) or any(j in menu.columns for menu in domain.menus)
+
+
+def seed_of(*numbers: int) -> int:
+    """One seed of several numbers."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])

@@ -165,7 +165,7 @@ class Reference:
                 f"the model is one of {served.family.name} on these rows and of {self.case.family.name} on the reference, so"
                 " its scores are not the same numbers; pass it as a function of the rows to have it read as a black box."
             )
-        return served.judgement.margins(still)
+        return served.judgement.margins(self.case.domain)
 
     def losses(self, features: Features, label: Any) -> FloatArray:
         """What rows lose if all of them have one label."""

@@ -191,7 +191,7 @@ class PiecesJudgement(Judgement):
 
     def margins(self, domain: Domain) -> Margins:
         """The loss itself, which is no steeper than the steepest of its pieces."""
-        losses = PiecesOracle(self._x, self._signs.astype(float), self._loss, domain).losses
+        losses = PiecesOracle(self._x, self._signs.astype(float), self._loss, domain.only(())).losses
         steepest = max(compliance(Score(slopes, 0.0), domain)[0] for slopes in self._loss.slopes)
         return Margins(losses, identity(self.label), steepest, LIPSCHITZ)
 
