@@ -145,7 +145,7 @@ def measured(study: Study, shift: str, before: Rows, after: Rows, permutations: 
     unlabelled = tp.drift(study.model, before, (after[0], None), permutations=0, **settings)
     balance = found.balance
     assert balance is not None
-    ceilings = {}
+    ceilings: dict[str, float | bool] = {}
     for ratio in RATIOS:
         priced = tp.drift(study.model, before, after, permutations=0, **{**settings, "theta1": 0.4 * ratio})
         ceilings |= {f"ceiling_{ratio:g}": priced.worst_risk, f"certified_{ratio:g}": priced.value < priced.tolerance}

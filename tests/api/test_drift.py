@@ -231,8 +231,8 @@ def test_the_expected_risk_is_right_where_the_score_means_what_it_meant() -> Non
         assert found.risk_after != pytest.approx(found.risk_before, abs=2.0 * within), "something has to be expected"
     unlabelled = tp.drift(LINEAR, before, (after[0], None), risk=0.6, assume="calibration", **PRICES, **QUIET)
     assert "an estimate and no bound: it assumes that outcomes" in flat(unlabelled)
-    line = numbers(5000, 1), numbers(5000, 2, 0.3)
-    found = tp.drift(LINEAR, *line, risk=3.0, loss="absolute", assume="calibration", **PRICES, **QUIET)
+    first, second = numbers(5000, 1), numbers(5000, 2, 0.3)
+    found = tp.drift(LINEAR, first, second, risk=3.0, loss="absolute", assume="calibration", **PRICES, **QUIET)
     assert found.expected_risk == pytest.approx(found.risk_before, abs=0.05), "residuals do not depend on the score there"
 
 

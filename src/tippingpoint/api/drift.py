@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -43,24 +43,8 @@ PERMUTATIONS = 199
 Windows = Mapping[str, tuple[Any, ...]]
 """Several windows by name."""
 
-
-@overload
-def drift(
-    model: Any,
-    reference: tuple[Any, ...],
-    current: Windows,
-    *,
-    risk: float,
-    loss: str | Loss | Callable[..., Any] | None = ...,
-    space: Space | None = ...,
-    scale: Scale | None = ...,
-    permutations: int = ...,
-    seed: int = ...,
-    features: bool = ...,
-    assume: str | None = ...,
-    by: Any = ...,
-    **settings: Any,
-) -> DriftSeries: ...
+By = str | Sequence[Any] | np.ndarray[Any, Any]
+"""What splits a window: a column, or a value for each row."""
 
 
 @overload
@@ -82,6 +66,44 @@ def drift(
 ) -> DriftResult: ...
 
 
+@overload
+def drift(
+    model: Any,
+    reference: tuple[Any, ...],
+    current: tuple[Any, ...],
+    *,
+    risk: float,
+    loss: str | Loss | Callable[..., Any] | None = ...,
+    space: Space | None = ...,
+    scale: Scale | None = ...,
+    permutations: int = ...,
+    seed: int = ...,
+    features: bool = ...,
+    assume: str | None = ...,
+    by: By,
+    **settings: Any,
+) -> DriftSeries: ...
+
+
+@overload
+def drift(
+    model: Any,
+    reference: tuple[Any, ...],
+    current: Windows,
+    *,
+    risk: float,
+    loss: str | Loss | Callable[..., Any] | None = ...,
+    space: Space | None = ...,
+    scale: Scale | None = ...,
+    permutations: int = ...,
+    seed: int = ...,
+    features: bool = ...,
+    assume: str | None = ...,
+    by: None = ...,
+    **settings: Any,
+) -> DriftSeries: ...
+
+
 def drift(
     model: Any,
     reference: tuple[Any, ...],
@@ -95,7 +117,7 @@ def drift(
     seed: int = 0,
     features: bool = True,
     assume: str | None = None,
-    by: Any = None,
+    by: By | None = None,
     **settings: Any,
 ) -> DriftResult | DriftSeries:
     """How far current data are from a reference, in the units of stability, and what that did to a model.

@@ -25,6 +25,9 @@ from tippingpoint.transport import (
     permuted_levels,
 )
 
+MAX_PERMUTATIONS = 49
+"""Deals at random for each feature, at most: there are many of them, and their p-values are to be read together."""
+
 MAX_NAMED = 6
 """Values that the reference does not have, named at most."""
 
@@ -91,7 +94,9 @@ def feature_table(
         replace(own, categories=_joined(own, other))
         for own, other in zip(before.features.columns, current.features.columns, strict=True)
     )
-    measured = _Measured(reference, before, current, columns, risk, question, permutations, seed, losses_at(reference, columns))
+    dealt = min(permutations, MAX_PERMUTATIONS)
+    losses = losses_at(reference, columns)
+    measured = _Measured(reference, before, current, columns, risk, question, dealt, seed, losses)
     rows = tuple(measured.feature(name) for name in domain.features)
     frozen = [name for j, name in enumerate(domain.names) if not _moves(domain, j)]
     notes = (f"{len(frozen)} features that may not move were not looked at: their drift has no price",) if frozen else ()
@@ -144,7 +149,7 @@ class _Measured:
         found = drift_by_stratum(x0, base, gone[0], x1, masses, gone[1], price=price, **self.reweighting).whole
         nulls = None
         if self.permutations:
-            labels = {"labels": gone[0], "current_labels": gone[1]} if gone[0].any() or gone[1].any() else {}
+            labels: tuple[Any, Any] = gone if gone[0].any() or gone[1].any() else (None, None)
             nulls = permuted(
                 x0,
                 base,
@@ -153,7 +158,8 @@ class _Measured:
                 price=price,
                 permutations=self.permutations,
                 seed=self.seed_of(name),
-                **labels,
+                labels=labels[0],
+                current_labels=labels[1],
                 **self.reweighting,
             )
         travelled = None
@@ -194,7 +200,8 @@ class _Measured:
         levels = self._levels(menu)
         k = len(levels.values)
         p, q = (
-            np.bincount(each, window.base, k) for each, window in ((levels.before, self.before), (levels.after, self.current))
+            np.bincount(each, window.base, k).astype(float)
+            for each, window in ((levels.before, self.before), (levels.after, self.current))
         )
         found = self._switching(p, q, levels.costs, np.arange(k))
         nulls = None

@@ -341,17 +341,18 @@ class DriftResult(Result):
 
 
 def _outcome(stored: Mapping[str, Any]) -> Outcome:
-    balance = required(stored, "balance")
     names = ("risk", "used", "used_error", "ceiling", "remaining", "remaining_error")
-    split = None if balance is None else Balance(*(decode(required(balance, n)) for n in ("labels", "moving", "reweighting")))
-    return Outcome(*(decode(required(stored, name)) for name in names), split)
+    numbers: dict[str, Any] = {name: decode(required(stored, name)) for name in names}
+    split = required(stored, "balance")
+    parts = None if split is None else [decode(required(split, name)) for name in ("labels", "moving", "reweighting")]
+    return Outcome(**numbers, balance=None if parts is None else Balance(*parts))
 
 
 def _feature(stored: Mapping[str, Any]) -> FeatureDrift:
-    words = {name: required(stored, name) for name in ("name", "kind", "note")}
+    held: dict[str, Any] = {name: required(stored, name) for name in ("name", "kind", "note")}
     names = ("drift", "lower", "moving", "floor", "p_value", "unseen_share", "risk_if_only", "stability")
-    numbers = {name: decode(required(stored, name)) for name in names}
-    return FeatureDrift(**words, **numbers, unseen=tuple(required(stored, "unseen")))
+    held |= {name: decode(required(stored, name)) for name in names}
+    return FeatureDrift(**held, unseen=tuple(required(stored, "unseen")))
 
 
 @dataclass(frozen=True)
