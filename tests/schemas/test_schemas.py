@@ -159,6 +159,14 @@ OTHERS: dict[str, Callable[[], Result]] = {
     "sweep over prices": lambda: tp.profile(MODELS["one"], X, Y).curve(risk=0.5, theta1=[0.5, INF], theta2=0.25),
     "sweep over the dial": lambda: tp.profile(MODELS["one"], X, Y).curve(risk=0.5, mix=[0.0, 0.5, 1.0]),
     "interrupted sweep": lambda: tp.profile(stopping(), X, Y, output="score").curve([0.4, 0.45], **PRICES),
+    "worst risk": lambda: tp.profile(MODELS["one"], X, Y).worst_risk(0.05, **PRICES),
+    "worst risk of all": lambda: tp.profile(MODELS["one"], X, Y).worst_risk(50.0, **PRICES),
+    "worst risk at no cost": lambda: tp.profile(MODELS["one"], X, Y).worst_risk(0.0, **PRICES),
+    "worst risk bounded": lambda: tp.profile(forest(), X, Y, loss="logistic", gap=0.3).worst_risk(0.05, **PRICES),
+    "worst risk searched": lambda: tp.profile(score, X, Y, output="score", calls=3000).worst_risk(0.05, **PRICES),
+    "worst risk interrupted": lambda: tp.profile(stopping(), X, Y, output="score").worst_risk(0.05, **PRICES),
+    "worst risk estimated": lambda: tp.profile(noisy(), X, Y, output="score", calls=3000, repeats=5).worst_risk(0.05, **PRICES),
+    "worst risks": lambda: tp.profile(MODELS["one"], X, Y).worst_risk([0.0, 0.05, 50.0], **PRICES),
     "ranking": ranking,
     "ranking of groups": lambda: ranking(features={"both": ["a", "b"], "nan": ["nan"]}),
     "ranking without reweighting": lambda: ranking(**MOVING),
@@ -296,6 +304,11 @@ def test_the_results_above_are_of_all_sorts() -> None:
     assert any(each["caution"] for each in every)
     assert {each["unit"] == "cost" for each in every} == {True, False}
     assert stored("interrupted sweep")["interrupted"]
+    worst = [name for name in OTHERS if name.startswith("worst risk ") or name == "worst risk"]
+    assert {found(name).standing.kind for name in worst} == {"exact", "bounded", "searched", "estimate"}
+    assert {stored(name)["status"] for name in worst} == {"attained", "largest"}
+    assert {stored(name)["certified"] is None for name in worst} == {True, False}
+    assert stored("worst risk interrupted")["interrupted"]
     assert stored("interrupted ranking")["interrupted"]
     assert "inf" in stored("bootstrap")["values"]
     assert stored("ranking without reweighting")["limit"] == "inf"
