@@ -214,7 +214,7 @@ def rows_line(summary: Mapping[str, Any]) -> list[Line]:
         return []
     needed, here = max(math.ceil(rows), 1), summary["samples"]
     enough = f"the {here:,} here are enough" if needed <= here else f"{here:,} are here"
-    return [("rows", f"{needed:,} would bring the standard error to a tenth of the stability; {enough}")]
+    return [("rows", f"{needed:,} rows would bring the standard error to a tenth of the stability; {enough}")]
 
 
 def _moving(summary: Mapping[str, Any]) -> str:

@@ -198,11 +198,7 @@ def _inward(left: Evaluation, right: Evaluation, point: Evaluation, cost: float,
         candidate = _newton(point, cost) if smooth else _interpolated(left, right, cost)
     if not left.price < candidate < right.price:
         candidate = (right.cost - left.cost) / (right.excess - left.excess)
-    if left.price < candidate < right.price:
-        return candidate
-    if right.price > 16.0 * left.price > 0.0:
-        return math.sqrt(left.price * right.price)
-    return 0.5 * (left.price + right.price)
+    return candidate if left.price < candidate < right.price else 0.5 * (left.price + right.price)
 
 
 def _newton(point: Evaluation, cost: float) -> float:
