@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tippingpoint.core.inference import rows_for
 from tippingpoint.errors import listed
 from tippingpoint.standing import Standing
 from tippingpoint.visible import visible
@@ -23,6 +24,9 @@ OWN_LOSS_NAME = "your own loss"
 
 UNENDED = "Interrupted: a search did not end, so the numbers are those of what was found by then, and some may be missing."
 """The line below several numbers, some of which are not what they would have become."""
+
+USUAL_PART = 0.1
+"""Standard error, as a part of the stability, to which the rows that it takes are told."""
 
 ROUND_OFF = 1e-12
 """Part of a whole below which a number is rounding, and shown as nothing."""
@@ -137,6 +141,7 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
     if summary["status"] in ("attained", "largest") or free:
         listed += [
             *([] if free else [("standard error", _error(summary))]),
+            *rows_line(summary),
             ("moving", _moving(summary)),
             ("reweighting", _reweighting(summary)),
             ("excess risk", _split(summary, "excess")),
@@ -200,6 +205,16 @@ def _error(summary: Mapping[str, Any]) -> str:
         return f"not defined here: the threshold is the largest risk that {reached}"
     sample = f"{summary['effective_sample']:,.0f} effective of {summary['samples']:,} samples"
     return f"{number(error, 2)} (sampling, first order; {sample})"
+
+
+def rows_line(summary: Mapping[str, Any]) -> list[Line]:
+    """How many rows would bring the standard error to a tenth of the stability; nothing where that is not known."""
+    rows = rows_for(USUAL_PART, summary["value"], summary["standard_error"], summary["samples"])
+    if not math.isfinite(rows):
+        return []
+    needed, here = max(math.ceil(rows), 1), summary["samples"]
+    enough = f"the {here:,} here are enough" if needed <= here else f"{here:,} are here"
+    return [("rows", f"{needed:,} rows would bring the standard error to a tenth of the stability; {enough}")]
 
 
 def _moving(summary: Mapping[str, Any]) -> str:

@@ -10,7 +10,19 @@ import pytest
 
 from commands import Command
 
-COMMANDS = ["demo", "evaluate", "features", "compare", "curve", "report", "reproduce", "completion", "doctor", "schema"]
+COMMANDS = [
+    "demo",
+    "evaluate",
+    "worst-risk",
+    "features",
+    "compare",
+    "curve",
+    "report",
+    "reproduce",
+    "completion",
+    "doctor",
+    "schema",
+]
 
 
 @pytest.fixture

@@ -159,6 +159,14 @@ OTHERS: dict[str, Callable[[], Result]] = {
     "sweep over prices": lambda: tp.profile(MODELS["one"], X, Y).curve(risk=0.5, theta1=[0.5, INF], theta2=0.25),
     "sweep over the dial": lambda: tp.profile(MODELS["one"], X, Y).curve(risk=0.5, mix=[0.0, 0.5, 1.0]),
     "interrupted sweep": lambda: tp.profile(stopping(), X, Y, output="score").curve([0.4, 0.45], **PRICES),
+    "worst risk": lambda: tp.profile(MODELS["one"], X, Y).worst_risk(0.05, **PRICES),
+    "worst risk of all": lambda: tp.profile(MODELS["one"], X, Y).worst_risk(50.0, **PRICES),
+    "worst risk at no cost": lambda: tp.profile(MODELS["one"], X, Y).worst_risk(0.0, **PRICES),
+    "worst risk bounded": lambda: tp.profile(forest(), X, Y, loss="logistic", gap=0.3).worst_risk(0.05, **PRICES),
+    "worst risk searched": lambda: tp.profile(score, X, Y, output="score", calls=3000).worst_risk(0.05, **PRICES),
+    "worst risk interrupted": lambda: tp.profile(stopping(), X, Y, output="score").worst_risk(0.05, **PRICES),
+    "worst risk estimated": lambda: tp.profile(noisy(), X, Y, output="score", calls=3000, repeats=5).worst_risk(0.05, **PRICES),
+    "worst risks": lambda: tp.profile(MODELS["one"], X, Y).worst_risk([0.0, 0.05, 50.0], **PRICES),
     "ranking": ranking,
     "ranking of groups": lambda: ranking(features={"both": ["a", "b"], "nan": ["nan"]}),
     "ranking without reweighting": lambda: ranking(**MOVING),
@@ -176,7 +184,25 @@ OTHERS: dict[str, Callable[[], Result]] = {
     "bootstrap": lambda: tp.stability(MODELS["one"], X[:10], one_error(), 0.5, theta1=INF, theta2=1.0).bootstrap(30),
 }
 
-RESULTS: dict[str, Callable[[], Result]] = {**STABILITIES, **OTHERS}
+LATER = X.iloc[:30] * 1.3 + 0.2, Y.iloc[:30]
+
+
+def drifted(**settings: Any) -> tp.DriftResult:
+    return tp.drift(MODELS["two"], (X, Y), LATER, risk=0.7, permutations=9, **{**PRICES, **settings})
+
+
+DRIFTS: dict[str, Callable[[], Result]] = {
+    "drift": drifted,
+    "drift of targets": lambda: tp.drift(
+        MODELS["two"], (X, X["a"]), (LATER[0], LATER[0]["b"]), risk=9.0, loss="squared", permutations=0, **PRICES
+    ),
+    "drift without labels": lambda: tp.drift(
+        MODELS["two"], (X, Y), (LATER[0], None), risk=0.7, assume="calibration", permutations=0, **PRICES
+    ),
+    "drifts": lambda: tp.drift(MODELS["two"], (X, Y), {"may": LATER, "nan": (X, Y)}, risk=0.7, permutations=9, **PRICES),
+}
+
+RESULTS: dict[str, Callable[[], Result]] = {**STABILITIES, **OTHERS, **DRIFTS}
 
 
 @cache
@@ -296,6 +322,11 @@ def test_the_results_above_are_of_all_sorts() -> None:
     assert any(each["caution"] for each in every)
     assert {each["unit"] == "cost" for each in every} == {True, False}
     assert stored("interrupted sweep")["interrupted"]
+    worst = [name for name in OTHERS if name.startswith("worst risk ") or name == "worst risk"]
+    assert {found(name).standing.kind for name in worst} == {"exact", "bounded", "searched", "estimate"}
+    assert {stored(name)["status"] for name in worst} == {"attained", "largest"}
+    assert {stored(name)["certified"] is None for name in worst} == {True, False}
+    assert stored("worst risk interrupted")["interrupted"]
     assert stored("interrupted ranking")["interrupted"]
     assert "inf" in stored("bootstrap")["values"]
     assert stored("ranking without reweighting")["limit"] == "inf"
@@ -310,8 +341,11 @@ def test_reports_are_as_the_schema_says(name: str, reported: Callable[..., Any])
 def test_a_report_with_everything_is_as_the_schema_says(reported: Callable[..., Any]) -> None:
     compared = tp.compare(MODELS, X, Y, 0.5, **PRICES)
     for gate in (0.001, tp.Gate(9.0, on="value")):
-        whole = reported(linear(), features=ranking(), comparison=compared, gate=gate, model="m", data="d", title="t")
+        drifts = tp.drift(MODELS["one"], (X, Y), LATER, risk=0.5, permutations=9, features=False, **PRICES)
+        parts = {"features": ranking(), "comparison": compared, "drifts": drifts}
+        whole = reported(linear(), gate=gate, model="m", data="d", title="t", **parts)
         assert complaints("report", whole) == []
+        assert whole["against"]["rows"][0]["drift"] == drifts.value
         assert None not in (whole["features"], whole["comparison"], whole["gate"], whole["live"])
     stopped = reported(found("interrupted"), features=found("interrupted ranking"), gate=0.1)
     assert complaints("report", stopped) == []

@@ -115,3 +115,32 @@ def setting_of(shown: dict[str, Any]) -> dict[str, Any]:
     """The setting that the page says it answers."""
     value = shown["value"]
     return {name: number(value[name]) for name in ("risk", "theta1", "theta2")} | {"divergence": value["divergence"]}
+
+
+COSTS = """
+const put = (id, value) => { const input = document.getElementById(id); input.value = value; return input; };
+const all = [];
+for (const [cost, theta1, theta2, divergence] of arguments[0]) {
+  put("theta1", theta1);
+  put("theta2", theta2).dispatchEvent(new Event("change"));
+  const choice = document.querySelector(`[name=divergence][value=${divergence}]`);
+  choice.checked = true;
+  choice.dispatchEvent(new Event("change"));
+  await settled();
+  put("cost", cost).dispatchEvent(new Event("input"));
+  all.push({ ...document.getElementById("live-worst").dataset, words: document.getElementById("worst-words").textContent,
+    standing: document.getElementById("worst-standing").textContent,
+    complaint: document.getElementById("cost-complaint").textContent });
+}
+return all;
+"""
+
+
+def worst_tried(browser: Browser, costs: Sequence[float], settings: Sequence[tuple[float, float, str]]) -> Any:
+    """What the page says of the worst risk, for each of several costs in each of several settings, with what was asked."""
+    asked = [(cost, *setting) for cost in costs for setting in settings]
+    written = [
+        [repr(float(cost)), *("∞" if math.isinf(price) else repr(price) for price in (theta1, theta2)), divergence]
+        for cost, theta1, theta2, divergence in asked
+    ]
+    return list(zip(asked, run(browser, COSTS, written), strict=True))

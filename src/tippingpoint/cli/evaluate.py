@@ -47,8 +47,8 @@ def run(options: argparse.Namespace) -> int:
     check_gate(options)
     check_parts(options)
     with ExitStack() as stack:
-        profiled, parts = _profiled(options, stack)
-        result = profiled.stability(options.risk, **question_settings(options))
+        asked, parts = profiled(options, stack)
+        result = asked.stability(options.risk, **question_settings(options))
     parts.update(provenance(options, parts.get("model"), {"model": result}))
     deliver(
         options,
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     return gate(options, {"model": result}, "")
 
 
-def _profiled(options: argparse.Namespace, stack: ExitStack) -> tuple[Profile, dict[str, Any]]:
+def profiled(options: argparse.Namespace, stack: ExitStack) -> tuple[Profile, dict[str, Any]]:
     """The profile, and what a report can tell of where it comes from; a cluster stays until the stack is closed."""
     if options.table is None:
         refuse_columns(options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from tippingpoint.cli.interrupts import INTERRUPTED
@@ -12,7 +12,8 @@ from tippingpoint.cli.streams import print_stderr
 from tippingpoint.errors import InputError, listed
 from tippingpoint.report import Gate, badges
 from tippingpoint.results.stability import StabilityResult
-from tippingpoint.text import level, risk_name
+from tippingpoint.results.worst import WorstRisk
+from tippingpoint.text import level, number, risk_name
 
 PASSED, FAILED = 0, 1
 """Exit codes."""
@@ -29,7 +30,60 @@ def check_gate(options: argparse.Namespace) -> None:
         raise InputError(f"--fail-below {threshold:g}: no stability is below that; give a positive number.")
 
 
-def stopped(options: argparse.Namespace, results: Iterable[StabilityResult]) -> bool:
+def check_ceiling(options: argparse.Namespace) -> None:
+    """Whether the gate of a worst risk makes sense, before the work begins."""
+    most = options.fail_above
+    if most is not None and not math.isfinite(most):
+        raise InputError(f"--fail-above {most:g}: give the largest risk that is accepted, a number such as 0.3.")
+
+
+def gate_ceiling(options: argparse.Namespace, results: Sequence[WorstRisk], *, complete: bool) -> int:
+    """The exit code of a gate on worst risks, and a sentence on standard error that says why.
+
+    It passes only where a ceiling is proved that is not above the risk that is accepted, by searches that all ended.
+    """
+    halted = not complete or stopped(options, results)
+    if options.fail_above is None:
+        return INTERRUPTED if halted else PASSED
+    if halted:
+        print_stderr("gate: not passed: interrupted, so not all that it judges is known.")
+        return INTERRUPTED
+    for result in results:
+        failure = _above(result, options.fail_above)
+        if failure:
+            print_stderr(f"gate: failed: {failure}.")
+            return FAILED
+    if not options.quiet:
+        most = max(results, key=lambda each: each.certified or 0.0)
+        print_stderr(
+            f"gate: passed: no change of cost {number(most.cost)} lifts the {risk_name(most.loss)} above"
+            f" {_risk(most, most.certified)}, not above {_risk(most, options.fail_above)}."
+        )
+    return PASSED
+
+
+def _above(result: WorstRisk, accepted: float) -> str:
+    """Why a worst risk does not pass; empty where it does."""
+    what, most = f"at cost {number(result.cost)}", _risk(result, accepted)
+    if result.interrupted:
+        return f"the search {what} did not end, so what it found decides nothing"
+    if result.value > accepted:
+        return f"a change {what} lifts the {risk_name(result.loss)} to {_risk(result, result.value)}, above {most}"
+    if result.certified is None:
+        found = f"found: {_risk(result, result.value)}, a lower bound"
+        return f"nothing certifies the {risk_name(result.loss)} {what} from above ({found}), so it may be above {most}"
+    if result.certified > accepted:
+        return f"the {risk_name(result.loss)} {what} is certified up to {_risk(result, result.certified)} only, above {most}"
+    return ""
+
+
+def _risk(result: WorstRisk, value: float | None) -> str:
+    """A risk to six digits, so that what is above a gate is seen to be."""
+    shown = math.nan if value is None else value
+    return f"{100.0 * shown:.6g}%" if result.loss == "zero_one" else f"{shown:.6g}"
+
+
+def stopped(options: argparse.Namespace, results: Iterable[StabilityResult | WorstRisk]) -> bool:
     """Whether somebody at the keyboard ended the command, or one of its searches."""
     return options.interrupts.arrived or any(result.stopped for result in results)
 

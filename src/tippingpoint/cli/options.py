@@ -147,9 +147,15 @@ def add_columns(parser: Parser, *, by: bool = True, common: bool = False) -> Non
 
 def add_question(parser: Parser, *, risk: bool = True, sweep: bool = False) -> argparse._ArgumentGroup:
     """What to ask: the threshold, the prices (where they may be swept, one or several of each), the divergence."""
-    *others, last = divergence_choices()
     group = parser.add_argument_group("what to ask")
     group.add_argument("--risk", metavar="LOSS", type=number, required=risk, help="the threshold: a mean loss, as 0.4")
+    return add_prices(parser, group, sweep=sweep)
+
+
+def add_prices(parser: Parser, group: argparse._ArgumentGroup | None = None, *, sweep: bool = False) -> argparse._ArgumentGroup:
+    """The prices and the divergence of a question, in a group of their own where none is given."""
+    *others, last = divergence_choices()
+    group = parser.add_argument_group("what to ask") if group is None else group
     group.add_argument(
         "--mix", metavar="SHARE", type=number, help="dial from reweighting only (0) to moving only (1); default 0.5"
     )

@@ -23,6 +23,7 @@ from tippingpoint.visible import LAYOUT
 COMMANDS = (
     "demo",
     "evaluate",
+    "worst_risk",
     "features",
     "compare",
     "curve",

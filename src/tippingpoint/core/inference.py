@@ -76,6 +76,17 @@ def length(values: FloatArray) -> float:
     return largest * math.sqrt(float(np.square(values / largest).sum())) if largest else 0.0
 
 
+def rows_for(relative: float, value: float, error: float, count: int) -> float:
+    r"""`n·(se/R)²/relative²`: rows at which the standard error would be this part of the value.
+
+    The squared standard error is a variance over the number of rows: rows drawn independently, with influences and weights
+    that spread as these do. Not a number where value or error is none.
+    """
+    if not (0.0 < value < math.inf and error >= 0.0):
+        return math.nan
+    return count * (error / value / relative) ** 2
+
+
 def normal_margin(error: float, level: float) -> float:
     """Half the width of a two-sided normal interval."""
     return NormalDist().inv_cdf(0.5 + level / 2.0) * error

@@ -2,9 +2,9 @@ r"""The stability curve read the other way: the largest risk that a perturbation
 
 .. math:: W(\rho) = \sup\{r : R(r) \le \rho\} = \min_{h > 0} \frac{\rho + \Psi\bigl(\theta_1 e_i(h/\theta_1)\bigr)}{h}
 
-By weak duality every `h` gives a ceiling that no perturbation of that cost passes. The perturbation at `h` has a risk and a cost of
-its own, and the ceiling is least where that cost is `ρ`. So the search keeps the best point on either side of `ρ`. The two, mixed
-so that the cost is `ρ`, are a perturbation whose risk is reached; the search stops when that is the ceiling.
+By weak duality every `h` gives a ceiling that no perturbation of that cost passes. The perturbation at `h` has a risk and a
+cost of its own, and the ceiling is least where that cost is `ρ`. So the search keeps the best point on either side of `ρ`. The
+two, mixed so that the cost is `ρ`, are a perturbation whose risk is reached; the search stops when that is the ceiling.
 
 Risks are measured from the present one, so that a rise of any smallness keeps its digits.
 """
@@ -198,11 +198,7 @@ def _inward(left: Evaluation, right: Evaluation, point: Evaluation, cost: float,
         candidate = _newton(point, cost) if smooth else _interpolated(left, right, cost)
     if not left.price < candidate < right.price:
         candidate = (right.cost - left.cost) / (right.excess - left.excess)
-    if left.price < candidate < right.price:
-        return candidate
-    if right.price > 16.0 * left.price > 0.0:
-        return math.sqrt(left.price * right.price)
-    return 0.5 * (left.price + right.price)
+    return candidate if left.price < candidate < right.price else 0.5 * (left.price + right.price)
 
 
 def _newton(point: Evaluation, cost: float) -> float:

@@ -10,11 +10,13 @@ from tippingpoint.standing import Kind, Standing
 
 EXACT, TWO_SIDED, UPPER, INTERRUPTED, NOT_FOUND = "exact", "two-sided", "upper bound only", "interrupted", "not found"
 ESTIMATE = "estimate only"
+LOWER = "lower bound only"
 
 MEANING = {
     EXACT: "no cheaper change exists, and this one can be shown",
     TWO_SIDED: "a change at this price can be shown, and a smaller price is proved to be too small; the truth lies between",
     UPPER: "a change at this price can be shown; a cheaper one may exist",
+    LOWER: "a change that gets there can be shown; another one of the same cost may get further",
     INTERRUPTED: "the search did not end, so a cheaper change may well exist",
     ESTIMATE: "the model's answers are noisy, and the search picked lucky ones among fewer rows: no bound, from neither side",
     NOT_FOUND: "the search found no change that gets there, which does not prove that there is none",

@@ -16,7 +16,7 @@ from tippingpoint.report.sections.manifest import about
 from tippingpoint.report.storing import island
 from tippingpoint.visible import visible
 
-SCRIPTS = ("responses.js", "dual.js", "sensitive.js", "drawing.js", "tables.js", "page.js")
+SCRIPTS = ("responses.js", "dual.js", "worst.js", "sensitive.js", "drawing.js", "tables.js", "page.js")
 """What the page computes with, in order."""
 
 ICON = "data:,"

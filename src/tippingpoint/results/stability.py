@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin
+from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin, rows_for
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning, UnsupportedError
@@ -211,6 +211,40 @@ class StabilityResult(Reported):
             warnings.warn(small_sample(self.effective_sample), SmallSampleWarning, stacklevel=2)
         margin = normal_margin(self.standard_error, level)
         return max(self.value - margin, 0.0), self.value + margin
+
+    def rows_needed(self, relative: float = 0.1) -> int:
+        """How many evaluation rows make the standard error this part of the stability: `n·(se/R)²/relative²`, rounded up.
+
+        To first order, if further rows are drawn independently from the same population and weighted as these are; rows that
+        belong together, as those of one customer, count as one. The number is that of what was found where `value` is a bound,
+        and no more certain than the standard error itself.
+
+        Parameters
+        ----------
+        relative
+            One standard error, as a part of the stability: 0.1 is ±10 %.
+
+        Examples
+        --------
+        >>> import tippingpoint as tp
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 25, ["no", "yes", "yes", "yes"] * 25
+        >>> result = tp.stability(([1.0], -1.5), X, y, risk=0.5, theta1=1.0, theta2=0.25)
+        >>> result.samples, result.rows_needed(0.1), result.rows_needed(0.05)
+        (100, 1205, 4817)
+        """
+        if isinstance(relative, bool) or not isinstance(relative, (int, float)) or not 0.0 < relative < math.inf:
+            raise InputError(f"relative={relative!r} must be a positive number: a part of the stability, as 0.1 for ±10 %.")
+        rows = rows_for(relative, self.value, self.standard_error, self.samples)
+        if math.isnan(rows):
+            remedy = {"already": "give a larger risk", "unreachable": "give a smaller risk"}.get(self.status, "use bootstrap()")
+            raise InputError(
+                f"no number of rows is known where the status is {self.status!r}, as there is no standard error; {remedy}."
+            )
+        if math.isinf(rows):
+            raise InputError(f"relative={relative!r} would take more rows than can be counted; give a larger part.")
+        if self.effective_sample < NORMAL_FROM:
+            warnings.warn(small_sample(self.effective_sample), SmallSampleWarning, stacklevel=2)
+        return max(math.ceil(rows), 1)
 
     def bootstrap(self, replicates: int = 1000, seed: int = 0) -> Bootstrap:
         """Stabilities of data resampled with replacement; the best responses are reused, so it is fast."""

@@ -263,16 +263,16 @@ class WorstRiskCurve(Result):
         return draw_lines(self.at, {"worst risk": band}, "cost", ylabel, ax, ceilings=ceilings)
 
     def __str__(self) -> str:
-        rows = [[at, *(_as_number(getattr(r, name)) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
+        rows = [[at, *(_shown(getattr(r, name)) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
         table = render_table(["cost", *map(_heading, self.COLUMNS)], rows)
         first = cautions({f"cost {number(at)}": r.caution for at, r in zip(self.at, self, strict=True)})
-        open_ended = [f"cost {number(at)}" for at, r in zip(self.at, self, strict=True) if r.certified is None]
-        below = [f"worst_risk is a lower bound where nothing is certified: it may be more ({why})." for why in self._reasons()]
-        return "\n".join([*first, table, *(below if open_ended else []), *([UNENDED] if self.interrupted else [])])
+        reasons = dict.fromkeys(visible(r.certified_by) for r in self if r.certified is None)
+        below = [textwrap.fill(f"Where nothing is certified, worst_risk is a lower bound ({why}).", WIDTH) for why in reasons]
+        return "\n".join([*first, table, *below, *([UNENDED] if self.interrupted else [])])
 
-    def _reasons(self) -> list[str]:
-        """Why the first is not certified that is not."""
-        return [visible(r.certified_by) for r in self if r.certified is None][:1]
+
+def _shown(value: float | None) -> float | str:
+    return "none" if value is None else value
 
 
 def _heading(name: str) -> str:

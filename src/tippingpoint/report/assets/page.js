@@ -63,6 +63,8 @@ class Desk {
     this.setting = { ...setting, theta1: numberOf(setting.theta1), theta2: numberOf(setting.theta2) };
     this.budget = budget;
     this.mix = mix;
+    this.cost = this.live.cost;
+    document.getElementById("cost").value = plainNumber(this.cost, 5);
     if (this.beforehand()) this.lookUp("risk", this.setting.risk);
     this.show();
     this.compute();
@@ -128,6 +130,8 @@ class Desk {
         else this.changed();
       });
     }
+    const paid = document.getElementById("cost");
+    paid.addEventListener("input", () => this.toCost(paid.value));
     document.getElementById("reset").addEventListener("click", () => this.reset());
     document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
   }
@@ -136,6 +140,15 @@ class Desk {
     if (this.beforehand()) this.lookUp("risk", risk);
     else this.setting.risk = risk;
     this.changed();
+  }
+
+  toCost(text) {
+    const cost = text.trim() === "" ? NaN : Number(text.replace(",", "."));
+    const fine = cost >= 0 && cost < Infinity;
+    document.getElementById("cost-complaint").textContent = fine ? "" : `“${text}” is no cost; give a number, 0 or more.`;
+    if (!fine) return;
+    this.cost = cost;
+    this.sayWorst();
   }
 
   complain(words) {
@@ -196,6 +209,7 @@ class Desk {
     splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);
     splitInWords("cost", found.corruption_cost, found.reweighting_cost, (value) => plainNumber(value));
     showBadge(document.getElementById("live-standing"), this.standing(found));
+    this.sayWorst();
     if (this.beforehand()) for (const [place, nodes] of this.rows) place.replaceChildren(...nodes);
     else showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.counts, this.held, this.responses, this.base, found, this.form);
     clearTimeout(this.later);
@@ -238,6 +252,50 @@ class Desk {
     const kind = this.names[found.divergence];
     document.getElementById("live-setting").textContent =
       `Threshold ${then}; price of moving ${plainNumber(found.theta1)}, of reweighting ${plainNumber(found.theta2)} (${kind}).`;
+  }
+
+  // The risk that the cost reaches, at the prices of the setting, and what is known of it.
+  sayWorst() {
+    const place = document.getElementById("live-worst"), words = document.getElementById("worst-words");
+    const badge = document.getElementById("worst-standing"), { cost, live, form } = this;
+    const found = this.beforehand() ? this.worstBeforehand() : worst(this.responses, this.base, this.setting, cost);
+    const { standing, ceiling } = this.beforehand() ? found : this.worstStanding(found);
+    Object.assign(place.dataset, { value: found.value, ceiling, status: found.status, cost, spent: found.spent });
+    place.textContent = form(found.value);
+    showBadge(badge, standing);
+    const [paid, now, then] = [plainNumber(cost), form(found.current), form(found.value)];
+    const enough = found.status === "largest" ? ` ${plainNumber(found.spent)} is enough for that.` : "";
+    words.textContent = {
+      exact: found.status === "largest"
+        ? `No change raises the ${live.what} above ${then}, from ${now} now.`
+        : `No change that costs ${paid} raises the ${live.what} above ${then}, from ${now} now.`,
+      "two-sided": `A change that costs ${paid} raises the ${live.what} from ${now} to ${then}. Proved: none raises it above ${form(ceiling)}.`,
+    }[standing] ?? `A change that costs ${paid} was found that raises the ${live.what} from ${now} to ${then}; another may raise it further.`;
+    words.textContent = found.words ?? words.textContent + enough;
+  }
+
+  // What responses that were searched for reach may be less than the truth, and by bounds on them nothing reaches more.
+  worstStanding(found) {
+    const elsewhere = this.live.standing[1];
+    if (this.setting.theta1 === Infinity) return { standing: "exact", ceiling: found.value };
+    if (this.floors && !["exact", "interrupted"].includes(elsewhere)) {
+      const ceiling = Math.max(worst(this.floors, this.base, this.setting, this.cost).value, found.value);
+      return { standing: ceiling - found.value <= SAME * found.rise ? "exact" : "two-sided", ceiling };
+    }
+    if (elsewhere === "exact") return { standing: "exact", ceiling: found.value };
+    return { standing: elsewhere === "upper bound only" ? "lower bound only" : elsewhere, ceiling: Infinity };
+  }
+
+  // The largest of the thresholds computed beforehand that the cost reaches, at the report's own prices; nothing in between.
+  worstBeforehand() {
+    const { cost, form, live } = this;
+    const known = live.precomputed.thresholds.map((record) => ({ risk: record.risk, value: numberOf(record.value), current: record.current }));
+    const reached = known.filter(({ value }) => value <= cost), beyond = known.find(({ value }) => value > cost);
+    const { risk, value, current } = reached.at(-1) ?? { risk: known[0].current, value: 0, current: known[0].current };
+    const next = beyond ? ` The next threshold, ${form(beyond.risk)}, takes ${plainNumber(beyond.value)}.` : "";
+    return { status: "attained", value: risk, current, spent: value, standing: "lower bound only", ceiling: Infinity,
+      words: `Computed beforehand, at this report's own prices: ${plainNumber(value)} is enough to raise the ${live.what} from `
+        + `${form(current)} to ${form(risk)}.${next} What lies between was not computed.` };
   }
 
   // Two curves around the setting, a point at a time so that the page stays quick.

@@ -20,7 +20,7 @@ from tippingpoint.report.sections import yardsticks
 from tippingpoint.report.sections.population import POPULATION, PopulationPart
 from tippingpoint.report.sections.yardsticks import Yardstick
 from tippingpoint.report.wording import KNOWN, risk_form
-from tippingpoint.text import level, number, percent, risk_name
+from tippingpoint.text import level, number, percent, risk_name, rows_line
 
 SMALL_SHIFT = 0.99
 """Effective share of the rows from which on a shift is small."""
@@ -244,4 +244,5 @@ def _sampling(result: Mapping[str, Any]) -> str:
         return "There is no standard error here."
     sample = f"{result['effective_sample']:,.0f} effective of {result['samples']:,} rows"
     error = number(result["standard_error"], 2)
-    return f"± {error}: with other rows from the same source it would differ by about that ({sample})."
+    told = f"± {error}: with other rows from the same source it would differ by about that ({sample})."
+    return " ".join([told, *(f"{words[:1].upper()}{words[1:]}." for _, words in rows_line(result))])

@@ -27,6 +27,9 @@ from tippingpoint.text import risk_name
 SLIDER_STEPS = 1000
 """Places of a slider."""
 
+FIRST_COST = 0.01
+"""The cost that is typed in for a reader, where the report's own stability is none that could be."""
+
 NUMBERS = (
     ("moved_share", "rows that move"),
     ("root_mean_square_move", "typical move"),
@@ -62,6 +65,7 @@ class Live(Unserved):
     setting: dict[str, Any]
     mix: float
     budget: float
+    cost: float
     risks: list[float]
     percent: bool
     unit: str
@@ -89,7 +93,7 @@ class LiveSection(Section[LivePart]):
         live = part["live"]
         if live is None:
             return None
-        return [lead(_lead(live, result)), tag("div", _controls(live), _answer(live), class_="desk")]
+        return [lead(_lead(live, result)), tag("div", _controls(live), _answer(live), class_="desk"), _worst(live)]
 
     def markdown(self, part: LivePart, result: Mapping[str, Any]) -> None:
         return None
@@ -113,6 +117,7 @@ def _live(material: Material, embedded: Embedded) -> Live:
         "setting": {name: result[name] for name in ("risk", "theta1", "theta2", "divergence")},
         "mix": mix,
         "budget": budget,
+        "cost": result["value"] if 0.0 < result["value"] < math.inf else FIRST_COST,
         "risks": [min(risks[0], result["risk"]), most if math.isfinite(most) else max(risks[1], result["risk"])],
         "percent": result["loss"] == "zero_one",
         "unit": result["unit"],
@@ -255,5 +260,27 @@ def _answer(live: Live) -> Markup:
         tag("p", id="live-setting", class_="quiet"),
         tag("dl", cells, class_="cards small"),
         tag("dl", splits, class_="cards small splits"),
+        class_="panel",
+    )
+
+
+def _worst(live: Live) -> Markup:
+    """The other way round: a cost is typed in, and the risk that it reaches is told."""
+    return tag(
+        "div",
+        tag(
+            "div",
+            tag("label", "The other way round: what a change may cost", for_="cost"),
+            void("input", id="cost", type="text", inputmode="decimal", autocomplete="off"),
+            tag("p", id="cost-complaint", role="alert", class_="complaint"),
+            class_="control",
+        ),
+        tag(
+            "div",
+            tag("p", f"Worst {live['what']} at that cost", class_="kicker"),
+            tag("p", tag("output", id="live-worst", for_="cost"), " ", tag("span", id="worst-standing"), class_="big"),
+            tag("p", id="worst-words", aria_live="polite"),
+        ),
+        id="worst",
         class_="panel",
     )
