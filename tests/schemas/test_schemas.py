@@ -24,6 +24,8 @@ from tippingpoint.report import embedding
 from tippingpoint.results.base import Result
 from tippingpoint.schemas import NAMES, schema_text
 
+pytestmark = pytest.mark.filterwarnings("ignore:two samples of these sizes")  # windows of some tens of rows
+
 INF = math.inf
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 0.25}
 MOVING: dict[str, Any] = {"theta1": 1.0, "theta2": INF}
