@@ -57,12 +57,11 @@ class Witness:
 
 @dataclass(frozen=True)
 class Plan:
-    """An upper bound: masses of the source atoms, what it costs to move and to reweight, and where each goes in the mean."""
+    """An upper bound: masses of the source atoms, and what it costs to move and to reweight."""
 
     masses: FloatArray
     moving: float
     reweighting: float
-    places: FloatArray
 
     @property
     def value(self) -> float:
@@ -103,8 +102,8 @@ class Line:
     def plan(self, masses: FloatArray, reweighting: float | None = None) -> Plan:
         """The bound that masses of the source atoms give; `reweighting` is what they cost, if that is known."""
         masses = masses / float(np.add.reduce(masses))
-        cost, places = matched(Atoms(self.source.values, masses), self.target)
-        return Plan(masses, self.price * cost, self.reweighting(masses) if reweighting is None else reweighting, places)
+        cost = matched(Atoms(self.source.values, masses), self.target).cost
+        return Plan(masses, self.price * cost, self.reweighting(masses) if reweighting is None else reweighting)
 
     def reweighting(self, masses: FloatArray) -> float:
         """`D_φ(a‖p)`."""
@@ -133,7 +132,7 @@ class Line:
                 start = reweighted(source, target, self.price, self.divergence, blur, start)
                 live = start > LIVE_WEIGHT * source.masses
                 found = -slope(self.divergence, start / source.masses)
-                guess = Guess(source.values[live], found[live], start if whole else None)
+                guess = Guess(source.values[live], found[live])
                 yield guess
                 if whole and bins == MOST_BINS and min(len(source), len(target)) > 1:
                     exact = unblurred(source, target, self.price, self.divergence, blur, start)
@@ -254,6 +253,7 @@ def drift_on_line(
     frame = Frame.of(source.atoms, target.atoms, price, theta2)
     line = frame.line(source.atoms, target.atoms, named)
     witness, plan = bounds(line, tolerance).both
+    places = matched(Atoms(line.source.values, plan.masses), line.target).places
     unit = frame.cost
     return Drift(
         lower=unit * min(max(witness.value, 0.0), plan.value),
@@ -262,7 +262,7 @@ def drift_on_line(
         reweighting=unit * plan.reweighting,
         weights=source.rows(plan.masses / line.source.masses),
         witness=unit * target.rows(witness.heights),
-        destinations=frame.restored(source.rows(plan.places)),
+        destinations=frame.restored(source.rows(places)),
         influences=unit * source.rows(witness.influences),
         base=p,
         masses=q,
