@@ -116,7 +116,8 @@ def reweighted(
     masses /= float(np.add.reduce(masses))
     downhill, bends, curves = slopes(masses)
     for _ in range(MAX_STEPS):
-        _, _, step, failed = dptsv(bends[1:] + bends[:-1] + curves, -bends[1:-1], -downhill)
+        beside = -bends[1:-1] if len(base) > 2 else np.zeros(1)  # LAPACK wants one where there is none
+        _, _, step, failed = dptsv(bends[1:] + bends[:-1] + curves, beside, -downhill)
         change = np.diff(step, prepend=0.0, append=0.0)
         if failed or not np.isfinite(change).all():
             break

@@ -183,6 +183,12 @@ class Bounds:
         if math.isfinite(plan.value) and (self.plan is None or plan.value < self.plan.value):
             self.plan = plan
 
+    def offer_alike(self) -> None:
+        """Where both samples have the same values: to change nothing, and to move nothing."""
+        if self.line.divergence is not None and np.array_equal(self.line.source.values, self.line.target.values):
+            self.offer(self.line.source.masses)
+            self.offer(self.line.target.masses)
+
     @property
     def gap(self) -> float:
         """Relative gap; infinite while a side is missing."""
@@ -204,12 +210,10 @@ def bounds(line: Line, tolerance: float) -> Bounds:
     """The bounds, close to each other within the tolerance or as close as they get."""
     found = Bounds(line)
     with np.errstate(all="ignore"):  # a guess that is no number is passed over
-        if np.array_equal(line.source.values, line.target.values):
-            found.offer(line.source.masses)
-            found.offer(line.target.masses)
+        found.offer_alike()
         for guess in line.guesses():
             found.add(guess)
-            if found.gap > FAR:
+            if found.gap > FAR and line.divergence is not None:
                 for end in line.ends():
                     found.add(end)
             if found.gap <= tolerance:
