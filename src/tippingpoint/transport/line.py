@@ -31,6 +31,9 @@ MOST_BINS = 2000
 MOST_PAIRS = 40_000
 """Pairs of a source and a target atom for which the method for tables is quick."""
 
+BIN_TOLERANCE = 1e-3
+"""Relative gap of the drift between bins that is a guess for that between rows."""
+
 FINER = 10
 """How many times as many bins are taken next, up to all rows."""
 
@@ -112,43 +115,46 @@ class Line:
         return max(total(self.source.masses, self.divergence.phi(masses / self.source.masses)), 0.0)
 
     def guesses(self) -> Iterator[Guess]:
-        """Better and better ones, by the chain on bins and then on all rows."""
+        """Better and better ones: by the chain, and by the method for tables where that does not get there."""
         if self.divergence is None:
             yield Guess(self.source.values, self.price * potentials(self.source, self.target), self.source.masses)
             return
-        bins, rows = MOST_BINS, max(len(self.source), len(self.target))
-        guess = None
-        while True:
+        yield from self._by_chain(None)
+        if len(self.source) * len(self.target) <= MOST_PAIRS:
+            costs = self.price * np.square(self.source.values[:, None] - self.target.values)
+            for plan, heights in plans(self.source.masses, self.target.masses, costs, self.divergence):
+                yield Guess(self.source.values, (costs - heights).min(axis=1), plan.sum(axis=1))
+        else:
+            most = math.isqrt(MOST_PAIRS)
+            coarse = replace(self, source=self.source.binned(most), target=self.target.binned(most))
+            witness, _ = bounds(coarse, BIN_TOLERANCE).both
+            found, _ = lowest(coarse.target.values, witness.heights, self.price, coarse.source.values)
+            guess = Guess(coarse.source.values, found)
+            yield guess
+            yield from self._by_chain(guess)
+
+    def _by_chain(self, guess: Guess | None) -> Iterator[Guess]:
+        """On bins, more and more of them, and on all rows; on these at once where there is a guess to start from."""
+        assert self.divergence is not None
+        rows = max(len(self.source), len(self.target))
+        for bins in [*sizes(rows), rows] if guess is None else [rows]:
             source, target = self.source.binned(bins), self.target.binned(bins)
             if guess is None:
                 start = source.masses
                 for price in stages(source, self.price)[:-1]:
                     start = reweighted(source, target, price, self.divergence, BLURS[0], start)
-            else:  # where coarser bins have led to
+            else:
                 values = -np.interp(source.values, guess.points, guess.potentials)
                 start = source.masses * self.divergence.tilt(values, source.masses, 1.0).weights
-            whole = bins >= rows
-            for blur in BLURS if whole else BLURS[:1]:
+            for blur in BLURS if bins == rows else BLURS[:1]:
                 start = reweighted(source, target, self.price, self.divergence, blur, start)
                 live = start > LIVE_WEIGHT * source.masses
                 found = -slope(self.divergence, start / source.masses)
                 guess = Guess(source.values[live], found[live])
                 yield guess
-                if whole and bins == MOST_BINS and min(len(source), len(target)) > 1:
+                if rows <= MOST_BINS and min(len(source), len(target)) > 1:
                     exact = unblurred(source, target, self.price, self.divergence, blur, start)
                     yield Guess(source.values[live], exact[live])
-            if whole:
-                break
-            bins *= FINER
-        if len(self.source) * len(self.target) <= MOST_PAIRS:
-            yield from self._guesses_of_pairs()
-
-    def _guesses_of_pairs(self) -> Iterator[Guess]:
-        """By the method for tables, which no jump of the quantile function troubles."""
-        assert self.divergence is not None
-        costs = self.price * np.square(self.source.values[:, None] - self.target.values)
-        for plan, heights in plans(self.source.masses, self.target.masses, costs, self.divergence):
-            yield Guess(self.source.values, (costs - heights).min(axis=1), plan.sum(axis=1))
 
     def ends(self) -> Iterator[Guess]:
         """The guesses that are right when moving costs nearly nothing, and when it is nearly all that counts."""
@@ -156,6 +162,14 @@ class Line:
         _, nearest = lowest(self.source.values, np.zeros(len(self.source)), 1.0, self.target.values)
         crowd = np.bincount(nearest, self.target.masses, len(self.source)).astype(float)
         yield Guess(self.source.values, np.zeros(len(self.source)), crowd)
+
+
+def sizes(rows: int) -> Iterator[int]:
+    """Numbers of bins below one of rows."""
+    bins = MOST_BINS
+    while bins < rows:
+        yield bins
+        bins *= FINER
 
 
 @dataclass
