@@ -41,7 +41,7 @@ BLURS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Blurs of the quantile function on all rows, one after the other, until the bounds are close."""
 
 ROUNDING = 1e-15
-"""Gaps so small, in units of `θ2` and of what the whole range costs, are rounding."""
+"""Gaps so small, in units of what it costs to move over the whole range, are rounding."""
 
 FAR = 0.1
 """Gap beyond which the ends are tried: a price so high that all go to the nearest, or so low that weights stay as they are."""
@@ -104,7 +104,8 @@ class Line:
 
     def plan(self, masses: FloatArray, reweighting: float | None = None) -> Plan:
         """The bound that masses of the source atoms give; `reweighting` is what they cost, if that is known."""
-        masses = masses / float(np.add.reduce(masses))
+        if masses is not self.source.masses:
+            masses = masses / float(np.add.reduce(masses))
         cost = matched(Atoms(self.source.values, masses), self.target).cost
         return Plan(masses, self.price * cost, self.reweighting(masses) if reweighting is None else reweighting)
 
@@ -187,7 +188,8 @@ class Bounds:
             if math.isfinite(witness.value):
                 if self.witness is None or witness.value > self.witness.value:
                     self.witness = witness
-                self.offer(self.line.source.masses * witness.weights, witness.reweighting)
+                if self.line.divergence is not None:
+                    self.offer(self.line.source.masses * witness.weights, witness.reweighting)
         if guess.masses is not None:
             self.offer(guess.masses)
 
@@ -200,7 +202,7 @@ class Bounds:
     def offer_alike(self) -> None:
         """Where both samples have the same values: to change nothing, and to move nothing."""
         if self.line.divergence is not None and np.array_equal(self.line.source.values, self.line.target.values):
-            self.offer(self.line.source.masses)
+            self.offer(self.line.source.masses, 0.0)
             self.offer(self.line.target.masses)
 
     @property
@@ -208,7 +210,7 @@ class Bounds:
         """Relative gap; infinite while a side is missing."""
         if self.witness is None or self.plan is None:
             return math.inf
-        if self.plan.value - self.witness.value <= ROUNDING * (1.0 + self.line.price):
+        if self.plan.value - self.witness.value <= ROUNDING * self.line.price:
             return 0.0
         return (self.plan.value - max(self.witness.value, 0.0)) / self.plan.value
 
