@@ -138,14 +138,12 @@ def test_normal_samples_have_their_closed_form(mean: float, deviation: float, pr
 
     n = 20_000
     quantiles = norm.ppf((np.arange(n) + 0.5) / n)
-    best = minimize(
-        lambda at: (
-            theta2 * (at[0] ** 2 + at[1] ** 2 - 1 - 2 * math.log(at[1])) / 2
-            + price * ((mean - at[0]) ** 2 + (deviation - at[1]) ** 2)
-        ),
-        x0=[0.0, 1.0],
-        bounds=[(None, None), (1e-3, None)],
-    ).fun
+
+    def cost(at: FloatArray) -> float:
+        reweighting = theta2 * (at[0] ** 2 + at[1] ** 2 - 1 - 2 * math.log(at[1])) / 2
+        return float(reweighting + price * ((mean - at[0]) ** 2 + (deviation - at[1]) ** 2))
+
+    best = minimize(cost, x0=[0.0, 1.0], bounds=[(None, None), (1e-3, None)]).fun
     found = drift(quantiles, mean + deviation * quantiles, price=price, theta2=theta2, tolerance=1e-3)
     assert found.gap <= 1e-3
     assert found.upper == pytest.approx(best, rel=5e-3)
