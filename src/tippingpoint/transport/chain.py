@@ -47,20 +47,17 @@ MAX_ROUNDS = 20
 
 @dataclass(frozen=True)
 class Ramps:
-    """The quantile function of atoms, rising from one to the next over part of their masses."""
+    """The quantile function of atoms, rising from one to the next over part of their masses: ends, and lines before each."""
 
     levels: FloatArray
     values: FloatArray
+    slopes: FloatArray
 
     def at(self, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`Q` and `Q'`."""
-        after = np.clip(np.searchsorted(self.levels, mass), 1, len(self.levels) - 1)
-        low, high = self.levels[after - 1], self.levels[after]
-        floor, rise = self.values[after - 1], self.values[after] - self.values[after - 1]
-        within = (mass >= low) & (mass <= high) & (high > low)
-        slope = np.divide(rise, high - low, out=np.zeros_like(rise), where=within)
-        beyond = floor + np.where(mass > high, rise, 0.0)
-        return np.where(within, floor + slope * (mass - low), beyond), slope
+        after = np.searchsorted(self.levels, mass)
+        before, slopes = np.maximum(after - 1, 0), self.slopes[after]
+        return self.values[before] + slopes * (mass - self.levels[before]), slopes
 
 
 def ramps(target: Atoms, blur: float) -> Ramps:
@@ -70,7 +67,9 @@ def ramps(target: Atoms, blur: float) -> Ramps:
     levels, values = np.empty(2 * len(ends)), np.empty(2 * len(ends))
     levels[::2], levels[1::2] = ends - half, ends + half
     values[::2], values[1::2] = target.values[:-1], target.values[1:]
-    return Ramps(levels, values)
+    widths, slopes = np.diff(levels), np.zeros(len(levels) + 1)
+    np.divide(np.diff(values), widths, out=slopes[1:-1], where=widths > 0.0)
+    return Ramps(levels, values, slopes)
 
 
 def slope(divergence: Divergence, weights: FloatArray) -> FloatArray:
@@ -117,7 +116,8 @@ def reweighted(
     masses /= float(np.add.reduce(masses))
     downhill, bends, curves = slopes(masses)
     for _ in range(MAX_STEPS):
-        _, _, step, failed = dptsv(bends[1:] + bends[:-1] + curves, -bends[1:-1], -downhill)
+        beside = -bends[1:-1] if len(base) > 2 else np.zeros(1)  # LAPACK wants one where there is none
+        _, _, step, failed = dptsv(bends[1:] + bends[:-1] + curves, beside, -downhill)
         change = np.diff(step, prepend=0.0, append=0.0)
         if failed or not np.isfinite(change).all():
             break

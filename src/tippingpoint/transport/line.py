@@ -31,6 +31,9 @@ MOST_BINS = 2000
 MOST_PAIRS = 40_000
 """Pairs of a source and a target atom for which the method for tables is quick."""
 
+BIN_TOLERANCE = 1e-3
+"""Relative gap of the drift between bins that is a guess for that between rows."""
+
 FINER = 10
 """How many times as many bins are taken next, up to all rows."""
 
@@ -38,7 +41,7 @@ BLURS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Blurs of the quantile function on all rows, one after the other, until the bounds are close."""
 
 ROUNDING = 1e-15
-"""Gaps so small, in units of `θ2` and of what the whole range costs, are rounding."""
+"""Gaps so small, in units of what it costs to move over the whole range, are rounding."""
 
 FAR = 0.1
 """Gap beyond which the ends are tried: a price so high that all go to the nearest, or so low that weights stay as they are."""
@@ -57,12 +60,11 @@ class Witness:
 
 @dataclass(frozen=True)
 class Plan:
-    """An upper bound: masses of the source atoms, what it costs to move and to reweight, and where each goes in the mean."""
+    """An upper bound: masses of the source atoms, and what it costs to move and to reweight."""
 
     masses: FloatArray
     moving: float
     reweighting: float
-    places: FloatArray
 
     @property
     def value(self) -> float:
@@ -102,9 +104,10 @@ class Line:
 
     def plan(self, masses: FloatArray, reweighting: float | None = None) -> Plan:
         """The bound that masses of the source atoms give; `reweighting` is what they cost, if that is known."""
-        masses = masses / float(np.add.reduce(masses))
-        cost, places = matched(Atoms(self.source.values, masses), self.target)
-        return Plan(masses, self.price * cost, self.reweighting(masses) if reweighting is None else reweighting, places)
+        if masses is not self.source.masses:
+            masses = masses / float(np.add.reduce(masses))
+        cost = matched(Atoms(self.source.values, masses), self.target).cost
+        return Plan(masses, self.price * cost, self.reweighting(masses) if reweighting is None else reweighting)
 
     def reweighting(self, masses: FloatArray) -> float:
         """`D_φ(a‖p)`."""
@@ -113,43 +116,46 @@ class Line:
         return max(total(self.source.masses, self.divergence.phi(masses / self.source.masses)), 0.0)
 
     def guesses(self) -> Iterator[Guess]:
-        """Better and better ones, by the chain on bins and then on all rows."""
+        """Better and better ones: by the chain, and by the method for tables where that does not get there."""
         if self.divergence is None:
             yield Guess(self.source.values, self.price * potentials(self.source, self.target), self.source.masses)
             return
-        bins, rows = MOST_BINS, max(len(self.source), len(self.target))
-        guess = None
-        while True:
+        yield from self._by_chain(None)
+        if len(self.source) * len(self.target) <= MOST_PAIRS:
+            costs = self.price * np.square(self.source.values[:, None] - self.target.values)
+            for plan, heights in plans(self.source.masses, self.target.masses, costs, self.divergence):
+                yield Guess(self.source.values, (costs - heights).min(axis=1), plan.sum(axis=1))
+        else:
+            most = math.isqrt(MOST_PAIRS)
+            coarse = replace(self, source=self.source.binned(most), target=self.target.binned(most))
+            witness, _ = bounds(coarse, BIN_TOLERANCE).both
+            found, _ = lowest(coarse.target.values, witness.heights, self.price, coarse.source.values)
+            guess = Guess(coarse.source.values, found)
+            yield guess
+            yield from self._by_chain(guess)
+
+    def _by_chain(self, guess: Guess | None) -> Iterator[Guess]:
+        """On bins, more and more of them, and on all rows; on these at once where there is a guess to start from."""
+        assert self.divergence is not None
+        rows = max(len(self.source), len(self.target))
+        for bins in [*sizes(rows), rows] if guess is None else [rows]:
             source, target = self.source.binned(bins), self.target.binned(bins)
             if guess is None:
                 start = source.masses
                 for price in stages(source, self.price)[:-1]:
                     start = reweighted(source, target, price, self.divergence, BLURS[0], start)
-            else:  # where coarser bins have led to
+            else:
                 values = -np.interp(source.values, guess.points, guess.potentials)
                 start = source.masses * self.divergence.tilt(values, source.masses, 1.0).weights
-            whole = bins >= rows
-            for blur in BLURS if whole else BLURS[:1]:
+            for blur in BLURS if bins == rows else BLURS[:1]:
                 start = reweighted(source, target, self.price, self.divergence, blur, start)
                 live = start > LIVE_WEIGHT * source.masses
                 found = -slope(self.divergence, start / source.masses)
-                guess = Guess(source.values[live], found[live], start if whole else None)
+                guess = Guess(source.values[live], found[live])
                 yield guess
-                if whole and bins == MOST_BINS and min(len(source), len(target)) > 1:
+                if rows <= MOST_BINS and min(len(source), len(target)) > 1:
                     exact = unblurred(source, target, self.price, self.divergence, blur, start)
                     yield Guess(source.values[live], exact[live])
-            if whole:
-                break
-            bins *= FINER
-        if len(self.source) * len(self.target) <= MOST_PAIRS:
-            yield from self._guesses_of_pairs()
-
-    def _guesses_of_pairs(self) -> Iterator[Guess]:
-        """By the method for tables, which no jump of the quantile function troubles."""
-        assert self.divergence is not None
-        costs = self.price * np.square(self.source.values[:, None] - self.target.values)
-        for plan, heights in plans(self.source.masses, self.target.masses, costs, self.divergence):
-            yield Guess(self.source.values, (costs - heights).min(axis=1), plan.sum(axis=1))
 
     def ends(self) -> Iterator[Guess]:
         """The guesses that are right when moving costs nearly nothing, and when it is nearly all that counts."""
@@ -157,6 +163,14 @@ class Line:
         _, nearest = lowest(self.source.values, np.zeros(len(self.source)), 1.0, self.target.values)
         crowd = np.bincount(nearest, self.target.masses, len(self.source)).astype(float)
         yield Guess(self.source.values, np.zeros(len(self.source)), crowd)
+
+
+def sizes(rows: int) -> Iterator[int]:
+    """Numbers of bins below one of rows."""
+    bins = MOST_BINS
+    while bins < rows:
+        yield bins
+        bins *= FINER
 
 
 @dataclass
@@ -174,7 +188,8 @@ class Bounds:
             if math.isfinite(witness.value):
                 if self.witness is None or witness.value > self.witness.value:
                     self.witness = witness
-                self.offer(self.line.source.masses * witness.weights, witness.reweighting)
+                if self.line.divergence is not None:
+                    self.offer(self.line.source.masses * witness.weights, witness.reweighting)
         if guess.masses is not None:
             self.offer(guess.masses)
 
@@ -184,12 +199,18 @@ class Bounds:
         if math.isfinite(plan.value) and (self.plan is None or plan.value < self.plan.value):
             self.plan = plan
 
+    def offer_alike(self) -> None:
+        """Where both samples have the same values: to change nothing, and to move nothing."""
+        if self.line.divergence is not None and np.array_equal(self.line.source.values, self.line.target.values):
+            self.offer(self.line.source.masses, 0.0)
+            self.offer(self.line.target.masses)
+
     @property
     def gap(self) -> float:
         """Relative gap; infinite while a side is missing."""
         if self.witness is None or self.plan is None:
             return math.inf
-        if self.plan.value - self.witness.value <= ROUNDING * (1.0 + self.line.price):
+        if self.plan.value - self.witness.value <= ROUNDING * self.line.price:
             return 0.0
         return (self.plan.value - max(self.witness.value, 0.0)) / self.plan.value
 
@@ -205,12 +226,10 @@ def bounds(line: Line, tolerance: float) -> Bounds:
     """The bounds, close to each other within the tolerance or as close as they get."""
     found = Bounds(line)
     with np.errstate(all="ignore"):  # a guess that is no number is passed over
-        if np.array_equal(line.source.values, line.target.values):
-            found.offer(line.source.masses)
-            found.offer(line.target.masses)
+        found.offer_alike()
         for guess in line.guesses():
             found.add(guess)
-            if found.gap > FAR:
+            if found.gap > FAR and line.divergence is not None:
                 for end in line.ends():
                     found.add(end)
             if found.gap <= tolerance:
@@ -254,6 +273,7 @@ def drift_on_line(
     frame = Frame.of(source.atoms, target.atoms, price, theta2)
     line = frame.line(source.atoms, target.atoms, named)
     witness, plan = bounds(line, tolerance).both
+    places = matched(Atoms(line.source.values, plan.masses), line.target).places
     unit = frame.cost
     return Drift(
         lower=unit * min(max(witness.value, 0.0), plan.value),
@@ -262,7 +282,7 @@ def drift_on_line(
         reweighting=unit * plan.reweighting,
         weights=source.rows(plan.masses / line.source.masses),
         witness=unit * target.rows(witness.heights),
-        destinations=frame.restored(source.rows(plan.places)),
+        destinations=frame.restored(source.rows(places)),
         influences=unit * source.rows(witness.influences),
         base=p,
         masses=q,

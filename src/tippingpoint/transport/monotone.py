@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.transport.samples import Atoms
 
 
-def matched(source: Atoms, target: Atoms) -> tuple[float, FloatArray]:
-    """`W = Σ mass·(x - y)²` of the cheapest transport, and the mean place to which every source atom goes.
+@dataclass(frozen=True)
+class Matching:
+    """The cheapest transport: parts of mass, and the source and the target atom of each, in their order."""
 
-    An atom without mass goes where one beside it would.
-    """
-    ends, marks = levels(source.masses), levels(target.masses)
-    after = np.searchsorted(ends, marks[:-1], side="left")
-    merged = np.insert(ends, after, marks[:-1])
-    parts = np.diff(merged, prepend=0.0)
-    marked = np.zeros(len(merged), dtype=bool)
-    marked[after + np.arange(len(after))] = True
-    passed = np.cumsum(marked)
-    to = passed - marked
-    from_ = np.arange(len(merged)) - to
-    moved = source.values[from_] - target.values[to]
-    starts = np.concatenate(([0], np.flatnonzero(~marked)[:-1] + 1))
-    held = np.add.reduceat(parts, starts)
-    shift = np.add.reduceat(parts * moved, starts)
-    nearest = moved[starts]  # of an atom without mass
-    shift = np.where(held > 0.0, np.divide(shift, held, out=np.zeros_like(shift), where=held > 0.0), nearest)
-    return total(parts, np.square(moved)), source.values - shift
+    source: Atoms
+    target: Atoms
+    parts: FloatArray
+    starts: IntArray
+    ends: IntArray
+
+    @property
+    def moves(self) -> FloatArray:
+        """How far every part goes to the left."""
+        return self.source.values[self.starts] - self.target.values[self.ends]
+
+    @property
+    def cost(self) -> float:
+        """`W = Σ mass·(x - y)²`."""
+        return total(self.parts, np.square(self.moves))
+
+    @property
+    def places(self) -> FloatArray:
+        """The mean place to which every source atom goes; one without mass goes where one beside it would."""
+        moves, atoms = self.moves, len(self.source)
+        firsts = np.searchsorted(self.starts, np.arange(atoms))
+        held = np.bincount(self.starts, self.parts, atoms)
+        shifts = np.bincount(self.starts, self.parts * moves, atoms)
+        return self.source.values - np.where(held > 0.0, shifts / np.where(held > 0.0, held, 1.0), moves[firsts])
+
+
+def matched(source: Atoms, target: Atoms) -> Matching:
+    """The transport that keeps the order."""
+    ends, marks = levels(source.masses), levels(target.masses)[:-1]
+    marked = np.zeros(len(ends) + len(marks), dtype=bool)
+    marked[np.searchsorted(ends, marks) + np.arange(len(marks))] = True
+    merged = np.empty(len(marked))
+    merged[marked], merged[~marked] = marks, ends
+    to = np.cumsum(marked) - marked
+    return Matching(source, target, np.diff(merged, prepend=0.0), np.arange(len(marked)) - to, to)
 
 
 def levels(masses: FloatArray) -> FloatArray:

@@ -4,8 +4,8 @@ With :math:`v_0` the value of the samples as they are and :math:`v_1, \dots, v_m
 
 .. math:: \text{floor} = \frac{1}{m} \sum_k v_k, \qquad p = \frac{1 + \#\{k : v_k \ge v_0\}}{1 + m}.
 
-Where rows are exchangeable, :math:`P(p \le \alpha) \le \alpha`. All values are one function of two samples: the upper bound on their
-drift at which a search ends whose gap is below `ROUGH`.
+Where rows are exchangeable, :math:`P(p \le \alpha) \le \alpha`. All values are one function of two samples: the upper bound at
+which a search for their drift ends, its gap below `ROUGH`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from tippingpoint.transport.line import cost_on_line
 from tippingpoint.transport.samples import Atoms, merged
 from tippingpoint.transport.strata import Balance, Labels, coded, shares_of
 
-ROUGH = 1e-2
-"""Relative gap at which the search for better bounds ends here: far below the spread of values by chance."""
+ROUGH = 0.05
+"""Relative gap at which the search for better bounds ends here; most of it is the lower bound's, which is not used."""
 
 
 @dataclass(frozen=True)

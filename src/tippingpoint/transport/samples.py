@@ -71,7 +71,7 @@ class Ordered:
 def ordered(values: FloatArray, masses: FloatArray) -> Ordered:
     """Rows by value, equal ones merged, those without mass left out."""
     held = np.flatnonzero(masses > 0.0)
-    order = np.argsort(values, kind="stable") if len(held) == len(values) else held[np.argsort(values[held], kind="stable")]
+    order = np.argsort(values) if len(held) == len(values) else held[np.argsort(values[held])]
     atoms, places = merged(values[order], masses[order])
     return Ordered(values, atoms, order, places)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -192,7 +193,7 @@ def shares_of(codes: IntArray, masses: FloatArray, labels: int) -> FloatArray:
 
 def coded(labels: Labels, rows: int, current_labels: Labels, current_rows: int) -> tuple[list[Hashable], IntArray, IntArray]:
     """The labels, in order of their appearance or sorted, and the position of every row's."""
-    before, after = np.asarray(labels), np.asarray(current_labels)
+    before, after = _as_given(labels), _as_given(current_labels)
     for name, array, expected in (("labels", before, rows), ("current_labels", after, current_rows)):
         if array.shape != (expected,):
             raise InputError(f"{name} has the shape {array.shape} for {expected} rows; pass one label a row.")
@@ -202,3 +203,12 @@ def coded(labels: Labels, rows: int, current_labels: Labels, current_rows: int) 
     known: dict[Hashable, int] = {}
     found = np.fromiter((known.setdefault(label, len(known)) for label in (*before.tolist(), *after.tolist())), dtype=np.intp)
     return list(known), found[:rows], found[rows:]
+
+
+def _as_given(labels: Labels) -> npt.NDArray[Any]:
+    """An array; of a list, one in which 1 and "1" stay what they are."""
+    if hasattr(labels, "__array__"):
+        return np.asarray(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = list(labels)
+    return array

@@ -1,4 +1,4 @@
-r"""Drift between levels: :math:`D = \min_P \sum_{ij} P_{ij} C_{ij} + \theta_2 D_\phi(P 1 \Vert p)`; columns of `P` sum to `q`."""
+r"""Drift between levels: :math:`D = \min_P \sum_{ij} P_{ij} C_{ij} + \theta_2 D_\phi(P 1 \Vert p)`, `P` with columns `q`."""
 
 from __future__ import annotations
 
