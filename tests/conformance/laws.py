@@ -94,6 +94,26 @@ def moving_alone(trial: Trial, answer: Knowledge) -> None:
     _question(trial, 0.2, math.inf, KL(), answer)
 
 
+def read_the_other_way(trial: Trial, divergence: Divergence) -> None:
+    """The cost of a threshold reaches that threshold, less than what is proved to be needed does not, and ceilings hold."""
+    for theta1, theta2 in (*PRICES, (0.2, math.inf)):
+        prices = {"theta1": theta1, "theta2": theta2, "divergence": divergence}
+        result = trial.profile.stability(trial.risk, **prices)
+        if result.status != "attained":
+            continue
+        rise = trial.risk - result.current_risk
+        worst = trial.profile.worst_risk(result.upper, **prices)
+        near = 1e-6 if result.exact else GRID_ERROR
+        assert worst.value >= trial.risk - near * rise, "what the threshold costs does not reach it"
+        assert worst.exact <= (worst.value <= trial.risk + near * rise), "what is called exact is cheaper than the stability"
+        assert worst.spent <= result.upper * (1.0 + 1e-9)
+        assert worst.certified is None or worst.certified >= max(worst.value, trial.risk - 1e-9 * rise)
+        assert (worst.certified is None) == (worst.standing.kind in ("searched", "estimate"))
+        if result.lower > 0.0:
+            less = trial.profile.worst_risk(result.lower * (1.0 - 1e-6), **prices)
+            assert less.value <= trial.risk + 1e-9 * rise, "less than what is proved to be needed reaches the threshold"
+
+
 def _question(trial: Trial, theta1: float, theta2: float, divergence: Divergence, answer: Knowledge) -> None:
     result = trial.profile.stability(trial.risk, theta1=theta1, theta2=theta2, divergence=divergence)
     there = _brute(trial, result, theta1, theta2, divergence)

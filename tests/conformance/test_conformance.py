@@ -6,7 +6,7 @@ import pytest
 
 from compiled import WITHOUT
 from examples import EXAMPLES, Cell, cells, divergences, trial
-from laws import brute_force, envelope_theorem, moving_alone, points_fed_back, two_sided
+from laws import brute_force, envelope_theorem, moving_alone, points_fed_back, read_the_other_way, two_sided
 from tippingpoint.families.registry import FAMILIES
 from tippingpoint.families.trees.kernels import kernels
 
@@ -24,6 +24,7 @@ def test_every_law_holds(cell: Cell) -> None:
     moving_alone(example, cell.capability.answer)
     for divergence in divergences():
         two_sided(example, divergence, cell.capability.answer)
+        read_the_other_way(example, divergence)
 
 
 def test_every_family_declares_something_and_has_an_example_of_it() -> None:
