@@ -25,7 +25,7 @@ from tippingpoint.transport import (
     permuted_levels,
 )
 
-MAX_PERMUTATIONS = 49
+MAX_PERMUTATIONS = 99
 """Deals at random for each feature, at most: there are many of them, and their p-values are to be read together."""
 
 MAX_NAMED = 6
