@@ -17,8 +17,8 @@ SUBJECT = ("--model", "model.json", "--reference", "eval.csv", "--target", "y")
 QUESTION = ("--risk", "0.45", "--theta1", "1", "--theta2", "0.25", "--permutations", "19")
 
 
-def model() -> tp.LinearModel:
-    return tp.LinearModel.of(MODEL["coef"], MODEL["intercept"], MODEL["classes"], MODEL["features"])
+def model(stored: dict[str, Any] = MODEL) -> tp.LinearModel:
+    return tp.LinearModel.of(stored["coef"], stored["intercept"], stored["classes"], stored["features"])
 
 
 def windows() -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -32,6 +32,7 @@ SECTIONS = (
     "Laws",
     "Numerics",
     "Worked examples",
+    "Observed drift",
 )
 
 
