@@ -118,3 +118,17 @@ def test_bad_commands_get_a_sentence(months: Path, cli: Command, words: tuple[st
     assert code == 2
     assert message in " ".join(err.split())
     assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.filterwarnings("ignore:two samples of these sizes")
+def test_a_report_holds_the_stability_against_what_the_data_did(months: Path, cli: Command) -> None:
+    asked = ("report", "--model", "model.json", "--data", "eval.csv", "--target", "y", *QUESTION[:6])
+    code, _, err = cli(*asked, "--current", "may=may.csv", "--current", "june=june.csv", "--report", "page.json", "--quiet")
+    assert (code, err) == (0, "")
+    against = json.loads((months / "page.json").read_text(encoding="utf-8"))["against"]
+    found = by_python(*windows(), names=("may", "june"), features=False)
+    assert {row["window"]: row["drift"] for row in against["rows"]} == {
+        name: each.value for name, each in found.results.items()
+    }
+    assert cli(*asked, "--current", "june.csv", "--report", "page.md", "--quiet")[0] == 0
+    assert "## Against what?" in (months / "page.md").read_text(encoding="utf-8")

@@ -190,7 +190,8 @@ LATER = X.iloc[:30] * 1.3 + 0.2, Y.iloc[:30]
 
 
 def drifted(**settings: Any) -> tp.DriftResult:
-    return tp.drift(MODELS["two"], (X, Y), LATER, risk=0.7, permutations=9, **{**PRICES, **settings})
+    found: tp.DriftResult = tp.drift(MODELS["two"], (X, Y), LATER, risk=0.7, permutations=9, **{**PRICES, **settings})
+    return found
 
 
 DRIFTS: dict[str, Callable[[], Result]] = {

@@ -64,28 +64,47 @@ def run(options: argparse.Namespace) -> int:
     gate = options.fail_below_remaining
     if gate is not None and (math.isnan(gate) or gate <= 0.0):
         raise InputError(f"--fail-below-remaining {gate:g}: no tolerance is below that; give a positive number.")
-    paths = _paths(options)
     inputs = read_inputs(argparse.Namespace(**{**vars(options), "data": options.reference}))
-    settings = {name: value for name, value in inputs.settings.items() if name != "sample_weight"}
-    seed = settings.pop("seed", None)
-    current, by = _current(options, inputs, paths)
-    with _naming_files(options, paths):
-        found = drift(
+    found = _measured(
+        options,
+        inputs,
+        options.reference,
+        by=options.by,
+        permutations=PERMUTATIONS if options.permutations is None else options.permutations,
+        features=not options.no_features,
+        assume=options.assume,
+    )
+    deliver(options, str(found), found.to_json())
+    results = found.results if isinstance(found, DriftSeries) else {CURRENT: found}
+    return PASSED if gate is None else _judged(results, gate, quiet=options.quiet)
+
+
+def drifts_of(options: argparse.Namespace, inputs: Inputs, reference: str) -> DriftResult | DriftSeries:
+    """The drifts of the current files from the data of a command, for its report."""
+    return _measured(options, inputs, reference, by=None, features=False)
+
+
+def _measured(
+    options: argparse.Namespace, inputs: Inputs, reference: str, *, by: str | None, **settings: Any
+) -> DriftResult | DriftSeries:
+    """The drift of every current file from the reference, which is what the inputs hold."""
+    paths = _paths(options)
+    given = {name: value for name, value in inputs.settings.items() if name != "sample_weight"}
+    seed = given.pop("seed", None)
+    current, split = _current(options, inputs, paths, by)
+    with _naming_files(options, {REFERENCE: reference, **paths}):
+        found: DriftResult | DriftSeries = drift(
             inputs.model,
             (inputs.x, inputs.y, inputs.settings["sample_weight"]),
             current,
             risk=options.risk,
-            permutations=PERMUTATIONS if options.permutations is None else options.permutations,
             seed=seed or 0,
-            features=not options.no_features,
-            assume=options.assume,
-            by=by,
+            by=split,
             **settings,
+            **given,
             **question_settings(options),
         )
-    deliver(options, str(found), found.to_json())
-    results = found.results if isinstance(found, DriftSeries) else {CURRENT: found}
-    return PASSED if gate is None else _judged(results, gate, quiet=options.quiet)
+    return found
 
 
 def _paths(options: argparse.Namespace) -> dict[str, str]:
@@ -95,21 +114,21 @@ def _paths(options: argparse.Namespace) -> dict[str, str]:
     return named(options.current, "--current")
 
 
-def _current(options: argparse.Namespace, inputs: Inputs, paths: Mapping[str, str]) -> tuple[Any, Any]:
+def _current(options: argparse.Namespace, inputs: Inputs, paths: Mapping[str, str], by: str | None) -> tuple[Any, Any]:
     """The windows, and what splits the only one."""
-    windows, by = {}, None
+    windows, split = {}, None
     for name, path in paths.items():
         x, y, weight, whole = inputs.window(options, path)
         if y is None and not options.quiet:
             print_stderr(f"tippingpoint: {path} has no column {options.target!r}, so there are no labels: only sizes are told.")
         windows[name] = (x, y, weight)
-        if options.by is not None:
+        if by is not None:
             if len(paths) > 1:
                 raise InputError("--by splits one file; give one --current, or leave --by out.")
-            if options.by not in whole.columns:
-                raise InputError(f"{path} has no column {options.by!r} for --by; its columns are {list(whole.columns)!r}.")
-            by = whole[options.by].to_numpy()
-    return (windows if len(paths) > 1 or "=" in options.current[0] else windows[CURRENT]), by
+            if by not in whole.columns:
+                raise InputError(f"{path} has no column {by!r} for --by; its columns are {list(whole.columns)!r}.")
+            split = whole[by].to_numpy()
+    return (windows if list(paths) != [CURRENT] else windows[CURRENT]), split
 
 
 @contextmanager
@@ -118,7 +137,7 @@ def _naming_files(options: argparse.Namespace, paths: Mapping[str, str]) -> Iter
     try:
         yield
     except InputError as error:
-        for name, path in {REFERENCE: options.reference, **paths}.items():
+        for name, path in paths.items():
             if str(error).startswith(f"{name}: "):
                 with naming_lines(path, dialect(options), OF_DATA):
                     raise

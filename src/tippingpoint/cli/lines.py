@@ -32,6 +32,8 @@ def naming_lines(path: str | None, dialect: Dialect, notation: re.Pattern[str]) 
     """Put the lines of the file in front of errors about its rows."""
     try:
         yield
+    except LocatedError:
+        raise
     except InputError as error:
         message = str(error)
         rows = [int(next(filter(None, found.groups()))) for found in notation.finditer(message)] if path is not None else []
@@ -42,7 +44,11 @@ def naming_lines(path: str | None, dialect: Dialect, notation: re.Pattern[str]) 
                 raise
             raise InputError(f"{message}{hint}") from error
         where = f"line {numbers[0]}" if len(numbers) == 1 else f"lines {', '.join(map(str, numbers))}"
-        raise InputError(f"{path}, {where}: {message}{hint}") from error
+        raise LocatedError(f"{path}, {where}: {message}{hint}") from error
+
+
+class LocatedError(InputError):
+    """An error whose line has been found: of a file within the files of a command, nobody looks for it in another."""
 
 
 def data_lines(options: argparse.Namespace) -> AbstractContextManager[None]:

@@ -9,10 +9,11 @@ from tippingpoint.api.comparing import compare
 from tippingpoint.api.reviewing import review
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
+from tippingpoint.cli.drift import drifts_of
 from tippingpoint.cli.gate import check_gate, gate
 from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.outputs import check_outputs, deliver, how_to_open, rendered_report, wanted
-from tippingpoint.cli.parsing import command
+from tippingpoint.cli.parsing import command, refuse
 from tippingpoint.cli.provenance import provenance
 from tippingpoint.cli.streams import print_answer
 from tippingpoint.errors import InputError
@@ -24,9 +25,11 @@ REPORT = "tippingpoint-report.html"
 EPILOG = f"""examples:
   tippingpoint report --model model.json --data eval.csv --target y --risk 0.4
   tippingpoint report --model now=model.json --model next=next.json --data eval.csv --target y --risk 0.4 --report review.md
+  tippingpoint report --model model.json --data eval.csv --target y --risk 0.4 --current may=5.csv --current june=6.csv
   tippingpoint report --table runs.csv --by model --risk 0.4
 
-With several models, or --by, the report is about the first, and compares the others with it.
+With several models, or --by, the report is about the first, and compares the others with it. With --current it holds the
+stability against how far these rows are from the data.
 {TABLE_FILES}{shared.MODEL_FILES}{shared.CODES}"""
 
 
@@ -35,6 +38,7 @@ def add(commands: Any) -> None:
     parser = command(commands, "report", "the stability, the features and who is sensitive, on one page", EPILOG)
     shared.add_model(parser, several=True)
     shared.add_data(parser)
+    shared.add_windows(parser.add_argument_group("against what"))
     shared.add_columns(parser, common=True)
     shared.add_question(parser)
     shared.add_search(parser)
@@ -68,11 +72,14 @@ def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, 
     x, y, settings = inputs.x, inputs.y, {**inputs.settings, **question_settings(options)}
     found = review(inputs.models, x, y, options.risk, **settings)
     parts = {"features": found.features, "comparison": found.comparison, "model": inputs.path, "data": options.data}
+    if options.current and found.features is not None:
+        parts["drifts"] = drifts_of(options, inputs, options.data)
     return found.result, parts
 
 
 def _of_tables(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:
     """The same of the first table; none has features to rank."""
+    refuse(options, "--table", "current")
     tables = read_tables(options)
     parts = {"model": tables.name, "data": tables.path}
     if len(tables.profiles) == 1:

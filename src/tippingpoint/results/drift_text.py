@@ -43,7 +43,7 @@ def noise(drift: DriftResult) -> str:
 
 def lines(drift: DriftResult) -> list[Line]:
     """What stands below the headline."""
-    listed = [*_damage(drift), *_expected(drift), ("tolerance", _tolerance(drift))]
+    listed = [*_chance(drift), *_damage(drift), *_expected(drift), ("tolerance", _tolerance(drift))]
     listed += [("measured on", _unit(drift)), ("certificate", _certificate(drift)), ("prices", _prices(drift))]
     listed += _balance(drift)
     listed += _features(drift)
@@ -102,6 +102,13 @@ def series_notes(series: DriftSeries) -> list[str]:
     if each[0].unit == "score":
         notes.append(f"{SCORE_UNITS[0].upper()}{SCORE_UNITS[1:]}.")
     return notes
+
+
+def _chance(drift: DriftResult) -> list[Line]:
+    """Where nothing may have happened."""
+    if not drift.p_value >= CHANCE:
+        return []
+    return [("chance", f"rows of one population, dealt out at random, drift as far in {percent(drift.p_value)} of all cases")]
 
 
 def _damage(drift: DriftResult) -> list[Line]:
