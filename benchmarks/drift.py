@@ -39,8 +39,8 @@ SHIFT, WIDTH = 0.1, 1.05
 """The current sample: mean and standard deviation, where the reference has 0 and 1."""
 
 DIVERGENCES = ("kl", "chi2")
-BLUR = 0.05
-"""POT's entropy; half of it takes twice as long, or numbers underflow."""
+ENTROPIES = (0.05, 0.005)
+"""Of POT; with a fifth of the smaller one its numbers underflow on these data."""
 
 LEVELS = (9, 25, 60)
 
@@ -170,13 +170,13 @@ def levels(plan: Plan) -> Iterator[str]:
         yield f"{count:<8}{best:>8.1f} ms{found.gap:>10.1e}{closed:>9.2f} ms"
 
 
-def entropic(x: FloatArray, y: FloatArray) -> float:
+def entropic(x: FloatArray, y: FloatArray, entropy: float) -> float:
     """The cost of POT's plan, its columns made to sum to the current sample: an upper bound as ours is."""
     ot: Any = importlib.import_module("ot")
     n, m = len(x), len(y)
     costs = np.square(x[:, None] - y)
     p, q = np.full(n, 1.0 / n), np.full(m, 1.0 / m)
-    plan = ot.unbalanced.sinkhorn_unbalanced(p, q, costs, BLUR, (1.0, np.inf), reg_type="entropy", numItermax=5000)
+    plan = ot.unbalanced.sinkhorn_unbalanced(p, q, costs, entropy, (1.0, np.inf))
     plan = plan * (q / plan.sum(axis=0))
     source = plan.sum(axis=1)
     return float((plan * costs).sum() + (source * np.log(source / p)).sum())
@@ -192,10 +192,10 @@ def others(plan: Plan) -> Iterator[str]:
     if find_spec("ot") is None:
         yield "POT is not installed (pip install pot): its sinkhorn_unbalanced is left out."
     else:
-        taken, _, value = timed(lambda: entropic(x, y), 1)
-        error = (value - found.lower) / found.lower
-        title = f"POT sinkhorn_unbalanced, entropy {BLUR:g}"
-        yield f"{title:<42}{taken:>9.1f} ms   {error:.1%} above our lower bound, {taken / best:.0f}x"
+        for entropy in ENTROPIES:
+            taken, _, value = timed(partial(entropic, x, y, entropy), 1)
+            title, error = f"POT sinkhorn_unbalanced, entropy {entropy:g}", (value - found.lower) / found.lower
+            yield f"{title:<42}{taken:>9.1f} ms   {error:.1%} above our lower bound, {taken / best:.0f}x"
     x, y = made(plan.rows)
     ours, _, _ = timed(partial(line, x, y, 1.0, "kl", 1e-3), plan.repeats)
     taken, _, _ = timed(lambda: ks_2samp(x, y, method="asymp"), plan.repeats)
