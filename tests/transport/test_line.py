@@ -300,7 +300,7 @@ def test_divergences_of_the_users_own_are_refused() -> None:
         def phi(self, weights: FloatArray) -> FloatArray:
             return np.square(weights - 1.0)
 
-        conjugate = centred_conjugate = weights = stiffness = changes = phi
+        conjugate = centred_conjugate = weights = stiffness = changes = phi  # type: ignore[assignment]  # only the name counts here
 
     with pytest.raises(UnsupportedError, match="'other' is not served for drift"):
         drift([0.0], [1.0], divergence=Other())
