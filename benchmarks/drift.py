@@ -111,7 +111,7 @@ def line(x: FloatArray, y: FloatArray, ratio: float, divergence: str, tolerance:
 def calls(plan: Plan) -> Iterator[str]:
     """A line a call, over prices, tolerances and divergences."""
     yield f"\n{plan.rows:,} against {plan.rows:,} rows"
-    yield f"{'':<6}{'ratio':>8}{'tolerance':>11}{'best':>11}{'median':>11}{'target':>12}{'gap':>10}{'drift':>12}{'moving':>9}"
+    yield f"{'':<6}{'ratio':>8}{'tolerance':>11}{'best':>11}{'median':>11}{'target':>16}{'gap':>10}{'drift':>12}{'moving':>9}"
     x, y = made(plan.rows)
     for divergence in DIVERGENCES:
         for ratio in plan.ratios:
@@ -120,7 +120,7 @@ def calls(plan: Plan) -> Iterator[str]:
                 target = TARGETS.get((tolerance, ratio)) if plan is FULL else None
                 verdict = "" if target is None else f"{target:g} ms" + ("" if best <= target else ", missed")
                 yield (
-                    f"{divergence:<6}{ratio:>8g}{tolerance:>11g}{best:>8.1f} ms{median:>8.1f} ms{verdict:>12}"
+                    f"{divergence:<6}{ratio:>8g}{tolerance:>11g}{best:>8.1f} ms{median:>8.1f} ms{verdict:>16}"
                     f"{found.gap:>10.1e}{found.upper:>12.6f}{found.moving / found.upper:>9.0%}"
                 )
 

@@ -128,10 +128,11 @@ class Line:
         else:
             target = self.target.binned(max(math.isqrt(MOST_PAIRS), MOST_PAIRS // len(self.source)))
             coarse = replace(self, source=self.source.binned(MOST_PAIRS // len(target)), target=target)
-            witness, plan = bounds(coarse, BIN_TOLERANCE).both
-            bins = coarse.source
-            found, _ = lowest(target.values, witness.heights, self.price, bins.values)
-            weights = np.interp(self.source.values, bins.values, plan.masses / bins.masses)
+            best, bins = bounds(coarse, BIN_TOLERANCE), coarse.source
+            if best.witness is None or best.plan is None:
+                return
+            found, _ = lowest(target.values, best.witness.heights, self.price, bins.values)
+            weights = np.interp(self.source.values, bins.values, best.plan.masses / bins.masses)
             guess = Guess(bins.values, found, self.source.masses * weights)
             yield guess
             yield from self._by_chain(guess)
