@@ -39,8 +39,8 @@ SHIFT, WIDTH = 0.1, 1.05
 """The current sample: mean and standard deviation, where the reference has 0 and 1."""
 
 DIVERGENCES = ("kl", "chi2")
-BLUR = 0.05
-"""POT's entropy; half of it takes twice as long, or numbers underflow."""
+ENTROPIES = (0.05, 0.005)
+"""Of POT; with a fifth of the smaller one its numbers underflow on these data."""
 
 LEVELS = (9, 25, 60)
 
@@ -111,7 +111,7 @@ def line(x: FloatArray, y: FloatArray, ratio: float, divergence: str, tolerance:
 def calls(plan: Plan) -> Iterator[str]:
     """A line a call, over prices, tolerances and divergences."""
     yield f"\n{plan.rows:,} against {plan.rows:,} rows"
-    yield f"{'':<6}{'ratio':>8}{'tolerance':>11}{'best':>11}{'median':>11}{'target':>12}{'gap':>10}{'drift':>12}{'moving':>9}"
+    yield f"{'':<6}{'ratio':>8}{'tolerance':>11}{'best':>11}{'median':>11}{'target':>16}{'gap':>10}{'drift':>12}{'moving':>9}"
     x, y = made(plan.rows)
     for divergence in DIVERGENCES:
         for ratio in plan.ratios:
@@ -120,7 +120,7 @@ def calls(plan: Plan) -> Iterator[str]:
                 target = TARGETS.get((tolerance, ratio)) if plan is FULL else None
                 verdict = "" if target is None else f"{target:g} ms" + ("" if best <= target else ", missed")
                 yield (
-                    f"{divergence:<6}{ratio:>8g}{tolerance:>11g}{best:>8.1f} ms{median:>8.1f} ms{verdict:>12}"
+                    f"{divergence:<6}{ratio:>8g}{tolerance:>11g}{best:>8.1f} ms{median:>8.1f} ms{verdict:>16}"
                     f"{found.gap:>10.1e}{found.upper:>12.6f}{found.moving / found.upper:>9.0%}"
                 )
 
@@ -170,13 +170,13 @@ def levels(plan: Plan) -> Iterator[str]:
         yield f"{count:<8}{best:>8.1f} ms{found.gap:>10.1e}{closed:>9.2f} ms"
 
 
-def entropic(x: FloatArray, y: FloatArray) -> float:
+def entropic(x: FloatArray, y: FloatArray, entropy: float) -> float:
     """The cost of POT's plan, its columns made to sum to the current sample: an upper bound as ours is."""
     ot: Any = importlib.import_module("ot")
     n, m = len(x), len(y)
     costs = np.square(x[:, None] - y)
     p, q = np.full(n, 1.0 / n), np.full(m, 1.0 / m)
-    plan = ot.unbalanced.sinkhorn_unbalanced(p, q, costs, BLUR, (1.0, np.inf), reg_type="entropy", numItermax=5000)
+    plan = ot.unbalanced.sinkhorn_unbalanced(p, q, costs, entropy, (1.0, np.inf))
     plan = plan * (q / plan.sum(axis=0))
     source = plan.sum(axis=1)
     return float((plan * costs).sum() + (source * np.log(source / p)).sum())
@@ -192,10 +192,10 @@ def others(plan: Plan) -> Iterator[str]:
     if find_spec("ot") is None:
         yield "POT is not installed (pip install pot): its sinkhorn_unbalanced is left out."
     else:
-        taken, _, value = timed(lambda: entropic(x, y), 1)
-        error = (value - found.lower) / found.lower
-        title = f"POT sinkhorn_unbalanced, entropy {BLUR:g}"
-        yield f"{title:<42}{taken:>9.1f} ms   {error:.1%} above our lower bound, {taken / best:.0f}x"
+        for entropy in ENTROPIES:
+            taken, _, value = timed(partial(entropic, x, y, entropy), 1)
+            title, error = f"POT sinkhorn_unbalanced, entropy {entropy:g}", (value - found.lower) / found.lower
+            yield f"{title:<42}{taken:>9.1f} ms   {error:.1%} above our lower bound, {taken / best:.0f}x"
     x, y = made(plan.rows)
     ours, _, _ = timed(partial(line, x, y, 1.0, "kl", 1e-3), plan.repeats)
     taken, _, _ = timed(lambda: ks_2samp(x, y, method="asymp"), plan.repeats)

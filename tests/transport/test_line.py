@@ -291,3 +291,25 @@ def test_caps_are_refused_since_they_are_no_prices() -> None:
 def test_costs_beyond_numbers_are_refused() -> None:
     with pytest.raises(NumericalError, match="use larger units"):
         drift([0.0], [1e160], price=1.0)
+
+
+def test_divergences_of_the_users_own_are_refused() -> None:
+    class Other(Divergence):
+        name = "other"
+
+        def phi(self, weights: FloatArray) -> FloatArray:
+            return np.square(weights - 1.0)
+
+        conjugate = centred_conjugate = weights = stiffness = changes = phi  # type: ignore[assignment]  # only the name counts here
+
+    with pytest.raises(UnsupportedError, match="'other' is not served for drift"):
+        drift([0.0], [1.0], divergence=Other())
+
+
+def test_tails_of_one_side_are_met_by_few_rows_of_the_other() -> None:
+    """Weights of a few far-off rows rise by orders of magnitude: the chain alone leaves a gap of nine tenths here."""
+    rng = np.random.default_rng(42)
+    x, y = rng.standard_cauchy(6000), 1.1 * rng.standard_cauchy(300)
+    for name in DIVERGENCES:
+        found = drift(x, y, price=0.3 / float(np.var(x)), divergence=name, tolerance=1e-3)
+        assert found.gap <= 0.05

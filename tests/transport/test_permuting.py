@@ -106,3 +106,20 @@ def test_levels_are_dealt_out_with_their_weights() -> None:
 def test_permutations_are_counted() -> None:
     with pytest.raises(InputError, match="permutations=0"):
         permuted([0.0], None, [1.0], None, price=1.0, theta2=1.0, permutations=0)
+
+
+def test_a_deal_that_leaves_a_sample_without_weight_is_infinitely_far() -> None:
+    test = permuted([0.0, 1.0, 2.0], [1, 0, 0], [0.0, 1.0], [1, 0], price=1.0, theta2=1.0, permutations=40)
+    assert np.isinf(test.null).any()
+    assert np.isfinite(test.null).any()
+    levels = permuted_levels([0, 1, 2], [1, 0, 0], [0, 1], [1, 0], lambda p, q: float(p @ q), permutations=40)
+    assert np.isinf(levels.null).any()
+
+
+def test_bins_that_do_not_move_are_dealt_out_too() -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.integers(0, 3, size=200), rng.integers(0, 3, size=200)
+    test = permuted(x, None, y, None, price=float("inf"), theta2=1.0, permutations=19)
+    before, after = np.bincount(x) / 200, np.bincount(y) / 200
+    assert test.value == pytest.approx(after @ np.log(after / before))
+    assert np.isfinite(test.floor)

@@ -123,14 +123,17 @@ class Line:
         yield from self._by_chain(None)
         if len(self.source) * len(self.target) <= MOST_PAIRS:
             costs = self.price * np.square(self.source.values[:, None] - self.target.values)
-            for plan, heights in plans(self.source.masses, self.target.masses, costs, self.divergence):
-                yield Guess(self.source.values, (costs - heights).min(axis=1), plan.sum(axis=1))
+            for pairs, heights in plans(self.source.masses, self.target.masses, costs, self.divergence):
+                yield Guess(self.source.values, (costs - heights).min(axis=1), pairs.sum(axis=1))
         else:
-            most = math.isqrt(MOST_PAIRS)
-            coarse = replace(self, source=self.source.binned(most), target=self.target.binned(most))
-            witness, _ = bounds(coarse, BIN_TOLERANCE).both
-            found, _ = lowest(coarse.target.values, witness.heights, self.price, coarse.source.values)
-            guess = Guess(coarse.source.values, found)
+            target = self.target.binned(max(math.isqrt(MOST_PAIRS), MOST_PAIRS // len(self.source)))
+            coarse = replace(self, source=self.source.binned(MOST_PAIRS // len(target)), target=target)
+            best, bins = bounds(coarse, BIN_TOLERANCE), coarse.source
+            if best.witness is None or best.plan is None:
+                return
+            found, _ = lowest(target.values, best.witness.heights, self.price, bins.values)
+            weights = np.interp(self.source.values, bins.values, best.plan.masses / bins.masses)
+            guess = Guess(bins.values, found, self.source.masses * weights)
             yield guess
             yield from self._by_chain(guess)
 
@@ -151,7 +154,7 @@ class Line:
                 start = reweighted(source, target, self.price, self.divergence, blur, start)
                 live = start > LIVE_WEIGHT * source.masses
                 found = -slope(self.divergence, start / source.masses)
-                guess = Guess(source.values[live], found[live])
+                guess = Guess(source.values[live], found[live], start if bins == rows else None)
                 yield guess
                 if rows <= MOST_BINS and min(len(source), len(target)) > 1:
                     exact = unblurred(source, target, self.price, self.divergence, blur, start)
@@ -181,8 +184,8 @@ class Bounds:
     witness: Witness | None = None
     plan: Plan | None = None
 
-    def add(self, guess: Guess) -> None:
-        """What a guess gives."""
+    def add(self, guess: Guess, tolerance: float) -> None:
+        """What a guess gives; its masses, if they are needed."""
         if np.isfinite(guess.potentials).all():
             witness = self.line.witness(guess.points, guess.potentials)
             if math.isfinite(witness.value):
@@ -190,7 +193,7 @@ class Bounds:
                     self.witness = witness
                 if self.line.divergence is not None:
                     self.offer(self.line.source.masses * witness.weights, witness.reweighting)
-        if guess.masses is not None:
+        if guess.masses is not None and self.gap > tolerance:
             self.offer(guess.masses)
 
     def offer(self, masses: FloatArray, reweighting: float | None = None) -> None:
@@ -228,10 +231,10 @@ def bounds(line: Line, tolerance: float) -> Bounds:
     with np.errstate(all="ignore"):  # a guess that is no number is passed over
         found.offer_alike()
         for guess in line.guesses():
-            found.add(guess)
+            found.add(guess, tolerance)
             if found.gap > FAR and line.divergence is not None:
                 for end in line.ends():
-                    found.add(end)
+                    found.add(end, tolerance)
             if found.gap <= tolerance:
                 break
     return found

@@ -45,7 +45,7 @@ class Permuted:
 
     @property
     def floor(self) -> float:
-        """The mean of the dealt-out ones: what chance alone makes of samples of these sizes."""
+        """The mean of the dealt-out ones: what chance alone makes of samples of these sizes; infinite where one of them is."""
         return float(np.mean(self.null))
 
     @property
