@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,9 @@ GRID_ERROR = 1e-2
 
 DEAR = 0.6 * REACH**2
 """Cost of a move that may leave the grid of brute force."""
+
+SEARCH_LUCK = 0.1
+"""Part of a rise in risk by which two searches at neighbouring questions differ, a handful of samples each."""
 
 PRICES = ((1.0, 0.25), (math.inf, 0.5))
 """Of moving and of reweighting; infinite: not at all."""
@@ -97,13 +101,13 @@ def moving_alone(trial: Trial, answer: Knowledge) -> None:
 def read_the_other_way(trial: Trial, divergence: Divergence) -> None:
     """The cost of a threshold reaches that threshold, less than what is proved to be needed does not, and ceilings hold."""
     for theta1, theta2 in (*PRICES, (0.2, math.inf)):
-        prices = {"theta1": theta1, "theta2": theta2, "divergence": divergence}
+        prices: dict[str, Any] = {"theta1": theta1, "theta2": theta2, "divergence": divergence}
         result = trial.profile.stability(trial.risk, **prices)
         if result.status != "attained":
             continue
         rise = trial.risk - result.current_risk
         worst = trial.profile.worst_risk(result.upper, **prices)
-        near = 1e-6 if result.exact else GRID_ERROR
+        near = 1e-6 if result.exact else SEARCH_LUCK
         assert worst.value >= trial.risk - near * rise, "what the threshold costs does not reach it"
         assert worst.exact <= (worst.value <= trial.risk + near * rise), "what is called exact is cheaper than the stability"
         assert worst.spent <= result.upper * (1.0 + 1e-9)

@@ -236,6 +236,15 @@ def test_at_a_ceiling_any_further_loss_costs_its_price(theta2: float) -> None:
     assert found.ceiling == pytest.approx(found.rise, rel=1e-9)
 
 
+def test_what_is_far_beyond_does_not_blur_what_is_near() -> None:
+    """One place of an enormous loss, at an enormous cost, and the answer among the others."""
+    _, loss, cost = table(np.random.default_rng(12), N, 4)
+    plain = worst(asked(atoms(loss, cost), 1.0, INF, KL()), 0.05)
+    loss[0, 3], cost[0, 3] = 1e21, 1e21
+    assert worst(asked(atoms(loss, cost), 1.0, INF, KL()), 0.05).rise == pytest.approx(plain.rise, rel=0.2)
+    check_inverse(asked(atoms(loss, cost), 1.0, INF, KL()), float(BASE @ loss[:, 0]) + plain.rise)
+
+
 @pytest.mark.parametrize("units", [Units(300, 0, 0), Units(-300, 200, -250), Units(0, -350, 300)], ids=str)
 @pytest.mark.parametrize("divergence", [KL(), ChiSquare()], ids=lambda d: d.label)
 def test_units_change_the_answer_by_themselves_alone(divergence: Divergence, units: Units) -> None:

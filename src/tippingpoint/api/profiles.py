@@ -263,10 +263,11 @@ class Profile:
         """The threshold that a cost reaches, then the stability there."""
         self._check_seal()
         problem = Problem(_responses(self.oracle), self.base, self.risk, *prices, divergence, threads=self.threads)
-        made = reached(self.oracle, problem, cost, _responses)
+        highest = self.loss_range[1]
+        made = reached(self.oracle, problem, cost, highest, _responses)
         solution = solve(made.problem)
         result = self._result(made.oracle, made.problem, solution)
-        return worst_result(made, solution, result, cost, self.loss_range[1])
+        return worst_result(made, solution, result, cost, highest)
 
     def _check_seal(self) -> None:
         """Refuse data that have changed; an oracle with a closed form answers without them."""

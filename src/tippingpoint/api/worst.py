@@ -15,8 +15,8 @@ from tippingpoint.core.worst import Worst, bounded_rise, worst
 from tippingpoint.results.stability import StabilityResult
 from tippingpoint.results.worst import WorstRisk
 
-MAX_ROUNDS = 6
-"""Of searching at the threshold that was found before; two or three are usual."""
+MAX_ROUNDS = 8
+"""Of searching at the threshold that was found before; two to four are usual."""
 
 COARSE = 0.05
 """Relative gap at which the first look ends: it only decides where searching begins."""
@@ -26,6 +26,12 @@ NEAR = 1e-4
 
 SAME = 1e-9
 """... and where it is: the question has to be the one that was answered."""
+
+BEYOND = 1.5
+"""How far out is looked once more, in rises that were found: what pays only there may pay here too, once it is known ..."""
+
+ROOM = 1.02
+"""... unless it is proved that there is no more than this part of the rise to be found."""
 
 CONTRADICTION = 1e-3
 """Part of the rise by which a ceiling may be below what is reached before it is no rounding."""
@@ -54,29 +60,43 @@ class Reached:
     found: Worst
 
 
-def reached(oracle: Oracle, problem: Problem, cost: float, responses: Responses) -> Reached:
-    """The largest threshold that a perturbation of a cost reaches.
+def reached(oracle: Oracle, problem: Problem, cost: float, highest: float, responses: Responses) -> Reached:
+    """The largest threshold that a perturbation of a cost reaches; `highest` is the largest loss there is.
 
     Where responses are searched for question by question, they are searched for at the threshold that was found with those
-    before, until that hardly changes. Any of these thresholds is reached, so the largest counts.
+    before, until that hardly changes; then further out, as long as that finds more and what is proved leaves room for it.
+    Any of these thresholds is reached, so the largest counts.
     """
     if oracle.exact or not problem.moves:
         return _reached(oracle, problem, worst(problem, cost))
     first = _reached(oracle, problem, worst(problem, cost, COARSE))
-    rounds, rise = list[Reached](), first.problem.wanted
-    while len(rounds) < MAX_ROUNDS:
-        asked = replace(problem, risk=first.problem.risk if not rounds else problem.current + rise)
+    best, rise, risk, beyond = first, first.problem.wanted, first.problem.risk, False
+    for number in range(MAX_ROUNDS):
+        asked = replace(problem, risk=min(risk, highest))
         tuned = oracle.tuned(asked)
         question = replace(asked, responses=responses(tuned))
         found = worst(question, cost)
-        apart = abs(found.rise - rise)
+        apart, before = abs(found.rise - rise), best.found.rise
         if apart <= SAME * rise and tuned.attains(asked):
             return Reached(tuned, question, found)  # the very question that was proved
-        rounds.append(_reached(tuned, question, found))
-        if tuned is oracle or tuned.interrupted or (apart <= NEAR * rise and not tuned.attains(asked)):
+        if number == 0 or found.rise > before:
+            best = _reached(tuned, question, found)
+        if tuned is oracle or tuned.interrupted or (beyond and found.rise <= (1.0 + NEAR) * before):
             break
-        rise = max(found.rise, rise * _further(question, cost))
-    return max(rounds, key=lambda each: each.found.rise)
+        beyond = apart <= NEAR * rise and not tuned.attains(asked)
+        if beyond and not _leaves_room(best, cost, highest):
+            break
+        rise = BEYOND * best.found.rise if beyond else max(found.rise, rise * _further(question, cost))
+        risk = problem.current + rise
+    return best
+
+
+def _leaves_room(made: Reached, cost: float, highest: float) -> bool:
+    """Whether more than was found may be in reach, by what is proved."""
+    rise = made.found.rise
+    if cost == 0.0 or rise >= highest - made.problem.current:
+        return False
+    return bounded_rise(made.oracle, made.problem, solve(made.problem), cost) > ROOM * rise
 
 
 def _further(question: Problem, cost: float) -> float:

@@ -84,7 +84,8 @@ def rows_for(relative: float, value: float, error: float, count: int) -> float:
     """
     if not (0.0 < value < math.inf and error >= 0.0):
         return math.nan
-    return count * (error / value / relative) ** 2
+    times = error / value / relative
+    return count * (times * times)
 
 
 def normal_margin(error: float, level: float) -> float:

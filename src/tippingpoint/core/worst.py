@@ -32,7 +32,10 @@ LEAST_PRICE = 2.0**-200
 """A price at which nothing is paid, to any digit: what a cost of nothing reaches is read there."""
 
 ROUNDING = 1e-15
-"""Part of the rise beyond a jump that is rounding of what is before it."""
+"""Part of the rise beyond a jump that is rounding of what is before it ..."""
+
+MAX_ROUNDING = 1e-10
+"""... as long as that is no larger part of the rise that was found."""
 
 MAX_BOUNDED_PRICE = 1e30
 """Price `λ` beyond which bounds on responses are not asked for: costs do not matter there."""
@@ -163,7 +166,7 @@ def _bracketed(problem: Problem, trial: Trial, cost: float, tolerance: float) ->
         rise = _mixed(left, right, cost)
         ceiling = min(_ceiling(each, cost) for each in (left, right))
         width = right.price - left.price
-        closed = ceiling - rise <= tolerance * ceiling + ROUNDING * right.excess
+        closed = ceiling - rise <= max(tolerance, min(ROUNDING * right.excess / rise, MAX_ROUNDING)) * ceiling
         if closed or width <= 2.0 * np.spacing(right.price) or evaluations == MAX_EVALUATIONS:
             return Worst(Status.ATTAINED, rise, max(rise, ceiling), evaluations)
         smooth = last is not None and _is_smooth(last, point)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -230,11 +230,11 @@ class StabilityResult(Reported):
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 25, ["no", "yes", "yes", "yes"] * 25
         >>> result = tp.stability(([1.0], -1.5), X, y, risk=0.5, theta1=1.0, theta2=0.25)
         >>> result.samples, result.rows_needed(0.1), result.rows_needed(0.05)
-        (100, 1205, 4817)
+        (100, 1346, 5381)
         """
-        if isinstance(relative, bool) or not isinstance(relative, (int, float)) or not 0.0 < relative < math.inf:
+        if isinstance(relative, bool) or not isinstance(relative, Real) or not 0.0 < relative < math.inf:
             raise InputError(f"relative={relative!r} must be a positive number: a part of the stability, as 0.1 for ±10 %.")
-        rows = rows_for(relative, self.value, self.standard_error, self.samples)
+        rows = rows_for(float(relative), self.value, self.standard_error, self.samples)
         if math.isnan(rows):
             remedy = {"already": "give a larger risk", "unreachable": "give a smaller risk"}.get(self.status, "use bootstrap()")
             raise InputError(

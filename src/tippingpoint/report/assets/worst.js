@@ -39,7 +39,8 @@ function closedIn(problem, cost) {
     }
     rise = left.excess + ((right.excess - left.excess) * (cost - left.cost)) / (right.cost - left.cost);
     const most = Math.min(above(left), above(right)), width = right.price - left.price;
-    if (most - rise <= TOLERANCE * most + 1e-15 * right.excess || width <= 4 * Number.EPSILON * right.price) break;
+    const loose = Math.max(TOLERANCE, Math.min((1e-15 * right.excess) / rise, 1e-10));
+    if (most - rise <= loose * most || width <= 4 * Number.EPSILON * right.price) break;
     const climb = last === null ? NaN : (point.excess - last.excess) / (point.price - last.price);
     const smooth = point.curvature > 0 && point.curvature >= 0.9 * climb;
     chords = !chords && width > 0.25 * widths[0];
