@@ -194,6 +194,15 @@ class Places:
         return build_frame(decoded, self.backend)
 
 
+def _merged(parts: Sequence[Any], order: IntArray) -> Any:
+    """Arrays, tensors, or mappings of them, one after the other and then in an order."""
+    first = parts[0]
+    if isinstance(first, Mapping):
+        return {name: _merged([part[name] for part in parts], order) for name in first}
+    joined = np.concatenate([np.asarray(part) for part in parts])[order]
+    return joined if isinstance(first, np.ndarray) else type(first)(joined)
+
+
 def words(column: Column) -> tuple[str, ...] | None:
     """What 0, 1, … stand for in a column; None where they are numbers."""
     if column.holds == "boolean":
@@ -308,6 +317,18 @@ class Evidence:
     def sensitive(self) -> Any:
         """Q* as a frame, atoms in the order of their rows."""
         return self._frame(np.argsort(self.distribution.sample, kind="stable"))
+
+    def moved_inputs(self) -> Any:
+        """What the model is given at every atom, in the order of `sensitive`, as the user gave it."""
+        q, oracle = self.distribution, self.oracle
+        order = np.argsort(q.sample, kind="stable")
+        parts, places = list[Any](), list[IntArray]()
+        for right, price in enumerate(q.prices):
+            atoms = order[q.right[order] == bool(right)]
+            if len(atoms):
+                parts.append(oracle.inputs(price, q.sample[atoms], q.lift[atoms]))
+                places.append(np.flatnonzero(q.right[order] == bool(right)))
+        return _merged(parts, np.argsort(np.concatenate(places), kind="stable"))
 
     def _frame(self, atoms: IntArray) -> Any:
         """These atoms as a frame."""

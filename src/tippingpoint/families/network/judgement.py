@@ -78,6 +78,7 @@ class NetworkJudgement(Judgement):
                         f"{name}={given[name]!r} has no effect with the 0/1 loss, of which the paper takes nearest errors as"
                         " given; leave it out."
                     )
+        self.notes: tuple[str, ...] = self._tried.call.notes
         self.label: str = reading.label
         self.range: tuple[float, float] = reading.range
 
@@ -171,7 +172,8 @@ class NetworkJudgement(Judgement):
         return proved_errors(setting, errors, gates, steepness, tolerance=options.tolerance, seconds=seconds)
 
     def _setting(self, scores: Scores, now: FloatArray, domain: Domain) -> Setting:
-        return Setting(scores, self._reading.loss, now, self._features.names, domain.unit)
+        kept = replace(self._features, native=None)  # what the user gave is not pickled a second time
+        return Setting(scores, self._reading.loss, now, kept, domain.unit)
 
     def _steepness(self, domain: Domain, setting: Setting) -> Certifier:
         work = EFFORTS[self._options.certify]
