@@ -131,8 +131,8 @@ class Oracle(ABC):
         `lift` is the lift of each; it tells where a sample went that escaped at the ceiling.
         """
 
-    def inputs(self, price: float, rows: IntArray, lift: FloatArray) -> Any:
-        """The same as the model takes them, where that is more than a row of a table."""
+    def inputs(self, prices: FloatArray, rows: IntArray, lift: FloatArray) -> Any:
+        """What the model is given where these samples go, each at a price of its own: arrays, where `points` is a summary."""
         raise UnsupportedError("samples are rows of a table here: result.sensitive holds them, a column a feature.")
 
     @property

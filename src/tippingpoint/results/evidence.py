@@ -79,6 +79,11 @@ class Places:
         """Q* in two features: as `StabilityResult.plot_sensitive`."""
         q = self.distribution
         chosen = self.most_moved() if features is None else self._named(features)
+        shifted = {name for name in chosen if self._numbers[name][0].holds == "shift"}
+        if shifted and model is not None:
+            raise UnsupportedError(
+                "there is no boundary to draw where axes are how far inputs of a module move; leave model out."
+            )
         groups = None if labels is None else read_vector(labels, "labels")
         if groups is not None and len(groups) != len(q.base):
             raise InputError(
@@ -91,7 +96,7 @@ class Places:
             q.sample,
             q.weight * q.share,
             None if groups is None else groups[q.sample],
-            chosen,
+            [f"how far {name} moves" if name in shifted else name for name in chosen],
             None if model is None else self._boundary(model, chosen),
             ax,
             ticks=(first.words, second.words),
@@ -192,15 +197,6 @@ class Places:
         if any(column.like is None for column in self.columns) or not self.columns:
             return np.column_stack(list(decoded.values()))
         return build_frame(decoded, self.backend)
-
-
-def _merged(parts: Sequence[Any], order: IntArray) -> Any:
-    """Arrays, tensors, or mappings of them, one after the other and then in an order."""
-    first = parts[0]
-    if isinstance(first, Mapping):
-        return {name: _merged([part[name] for part in parts], order) for name in first}
-    joined = np.concatenate([np.asarray(part) for part in parts])[order]
-    return joined if isinstance(first, np.ndarray) else type(first)(joined)
 
 
 def words(column: Column) -> tuple[str, ...] | None:
@@ -321,14 +317,8 @@ class Evidence:
     def moved_inputs(self) -> Any:
         """What the model is given at every atom, in the order of `sensitive`, as the user gave it."""
         q, oracle = self.distribution, self.oracle
-        order = np.argsort(q.sample, kind="stable")
-        parts, places = list[Any](), list[IntArray]()
-        for right, price in enumerate(q.prices):
-            atoms = order[q.right[order] == bool(right)]
-            if len(atoms):
-                parts.append(oracle.inputs(price, q.sample[atoms], q.lift[atoms]))
-                places.append(np.flatnonzero(q.right[order] == bool(right)))
-        return _merged(parts, np.argsort(np.concatenate(places), kind="stable"))
+        atoms = np.argsort(q.sample, kind="stable")
+        return oracle.inputs(np.where(q.right, q.prices[1], q.prices[0])[atoms], q.sample[atoms], q.lift[atoms])
 
     def _frame(self, atoms: IntArray) -> Any:
         """These atoms as a frame."""

@@ -157,8 +157,12 @@ class SearchedOracle(Oracle):
             return features.inputs.shifts(features.x[rows], moved)
         return dict(zip(features.names, moved.T, strict=True))
 
-    def inputs(self, price: float, rows: IntArray, lift: FloatArray) -> Any:
-        features, moved = self.setting.features, self._moved(price, rows, lift)
+    def inputs(self, prices: FloatArray, rows: IntArray, lift: FloatArray) -> Any:
+        features = self.setting.features
+        moved = np.empty((len(rows), features.x.shape[1]))
+        for price in np.unique(prices):
+            here = prices == price
+            moved[here] = self._moved(float(price), rows[here], lift[here])
         return moved.reshape(-1, *features.shape) if features.inputs is None else features.inputs.given_back(moved, rows)
 
     def _moved(self, price: float, rows: IntArray, lift: FloatArray) -> FloatArray:
