@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -218,7 +219,9 @@ def _array(name: Any, values: Any) -> np.ndarray[Any, Any]:
     if not isinstance(name, str):
         raise InputError(f"X has the key {name!r}; name inputs by text, as the module's forward does.")
     if type(values).__module__.startswith("dask"):
-        raise InputError(f"X[{name!r}] is a Dask collection; inputs of a module are held in memory: pass X[{name!r}].compute().")
+        raise InputError(
+            f"X[{name!r}] is a Dask collection; inputs of a module are held in memory: pass X[{name!r}].compute()."
+        )
     if type(values).__module__ == "torch":
         values = values.detach().cpu()
         values = (values.double() if values.is_floating_point() else values).numpy()
@@ -243,7 +246,9 @@ def _padding(name: str, values: np.ndarray[Any, Any]) -> BoolArray:
     """Where a mask marks padding."""
     odd = values[(values != 0) & (values != 1)]
     if len(odd):
-        marks = "True where a position is padding" if name.endswith(PADDING_MASKS) else "1 where a position counts, 0 at padding"
+        marks = (
+            "True where a position is padding" if name.endswith(PADDING_MASKS) else "1 where a position counts, 0 at padding"
+        )
         raise InputError(f"X[{name!r}] holds {odd[0].item()!r}; a mask holds {marks}.")
     return np.asarray(values == (1 if name.endswith(PADDING_MASKS) else 0))
 
@@ -273,8 +278,7 @@ def _like(given: Any, values: np.ndarray[Any, Any]) -> Any:
 def _typed(values: np.ndarray[Any, Any], like: Any) -> Any:
     """An array as the user's kind of array, of its precision where that holds the values."""
     if type(like).__module__ == "torch":
-        import torch
-
+        torch = sys.modules["torch"]  # whoever made a tensor has imported it
         made = torch.as_tensor(np.ascontiguousarray(values))
         cast = made.to(like.dtype)
         return cast if bool((cast == made).all()) else made

@@ -42,7 +42,11 @@ def _of_menu(domain: Domain, menu: Menu, shares: Shares, scale: str) -> float:
     x[:, j] = list(held)
     along, base = menu.along(x), np.array(list(held.values()))
     base = base / base.sum()
-    return float(deviation(along[:, None], base)[0]) if scale == "std" else quantile_spread(repr(domain.names[j]), along, base, scale)
+    return (
+        float(deviation(along[:, None], base)[0])
+        if scale == "std"
+        else quantile_spread(repr(domain.names[j]), along, base, scale)
+    )
 
 
 def _by_quantiles(domain: Domain, spread: FloatArray, scale: str, facts: Facts, reading: Reading, run: Run) -> FloatArray:

@@ -33,13 +33,20 @@ def resolve_inputs(space: Space, features: Features, inputs: Inputs) -> Domain:
             )
     moves = _moves(space, inputs)
     width = inputs.width
-    price, lower, upper, direction = np.full(width, math.inf), np.full(width, -math.inf), np.full(width, math.inf), np.zeros(width)
+    price, lower, upper, direction = (
+        np.full(width, math.inf),
+        np.full(width, -math.inf),
+        np.full(width, math.inf),
+        np.zeros(width),
+    )
     prices, lows, highs = (_each(name, getattr(space, name), inputs) for name in ("price", "lower", "upper"))
     ways = _ways(space, inputs)
     for each in moves:
         cost, low, high = prices.get(each.name, 1.0), lows.get(each.name, -math.inf), highs.get(each.name, math.inf)
         if not (cost > 0.0 and math.isfinite(cost)):
-            raise InputError(f"price[{each.name!r}]={cost:g} must be a positive number; to keep an input from moving, freeze it.")
+            raise InputError(
+                f"price[{each.name!r}]={cost:g} must be a positive number; to keep an input from moving, freeze it."
+            )
         if not low <= high:
             raise InputError(f"lower[{each.name!r}]={low:g} is above upper[{each.name!r}]={high:g}; swap them.")
         _check_inside(space, features, inputs, each, low, high)
@@ -84,7 +91,9 @@ def _warn_if_uneven(domain: Domain, features: Features, inputs: Inputs, base: Fl
     """A word where one input is measured on another scale than the next; of one alone there is nothing to compare."""
     if len(moves) < 2:
         return
-    apart = {each.kind: _spread(features, inputs, base, each, "std") * math.sqrt(domain.price[each.columns][0]) for each in moves}
+    apart = {
+        each.kind: _spread(features, inputs, base, each, "std") * math.sqrt(domain.price[each.columns][0]) for each in moves
+    }
     spread = {kind: size for kind, size in apart.items() if size > 0.0}
     wide, narrow = (choose(spread, key=spread.__getitem__, default="") for choose in (max, min))
     if spread and spread[wide] / spread[narrow] > SPREAD_RATIO:
@@ -116,7 +125,9 @@ def _each(argument: str, given: Any, inputs: Inputs) -> dict[str, float]:
     found = dict[str, float]()
     for name, value in named.items():
         if not isinstance(value, Real) or math.isnan(float(value)):
-            raise InputError(f"{argument}={given!r}: give one number for all inputs, or one for each by name, as {{'inputs_embeds': 1}}.")
+            raise InputError(
+                f"{argument}={given!r}: give one number for all inputs, or one for each by name, as {{'inputs_embeds': 1}}."
+            )
         found[_known(argument, name, inputs).name] = float(value)
     return found
 

@@ -29,7 +29,7 @@ UNITS = {"std": "standard deviations", "mad": "median absolute deviations", "iqr
 """Spreads by name, and what distances are then measured in."""
 
 EACH = {1: "column", 2: "coordinate"}
-"""What has a spread of its own, by the dimensions of a sample: of a table, of a sequence of vectors; else, of an image, a pixel."""
+"""What has a spread of its own, by the dimensions of a sample: of a table, of a sequence; in an image, of more, a pixel has."""
 
 SCALES = ("raw", *UNITS)
 """What may be said by name: as it is given, or a spread."""
@@ -125,15 +125,15 @@ def _warn_if_uneven(domain: Domain, features: Features) -> None:
     if np.isfinite(prices).any():
         wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
         if prices[wide] / prices[narrow] > SPREAD_RATIO:
-            words = [features.column_words(int(domain.free[k])) for k in (wide, narrow)]
-            warn_of_scale(*words, prices[wide] / prices[narrow], EACH.get(len(features.shape), "pixel"))
+            first, second = (features.column_words(int(domain.free[k])) for k in (wide, narrow))
+            warn_of_scale(first, second, prices[wide] / prices[narrow], EACH.get(len(features.shape), "pixel"))
 
 
 def warn_of_scale(wide: str, narrow: str, ratio: float, each: str) -> None:
     """Warn that one unit for all is hardly meant; `each` is the word for what has a spread of its own."""
     warnings.warn(
-        f"a standard deviation of {wide} is {ratio:,.0f} times as far as one of {narrow}; pass scale='std' to measure each {each}"
-        " in its own, Space(price=...) to price them yourself, or scale='raw' if this is meant.",
+        f"a standard deviation of {wide} is {ratio:,.0f} times as far as one of {narrow}; pass scale='std' to measure each"
+        f" {each} in its own, Space(price=...) to price them yourself, or scale='raw' if this is meant.",
         ScaleWarning,
         stacklevel=_outside(),
     )

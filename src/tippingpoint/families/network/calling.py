@@ -16,7 +16,6 @@ from tippingpoint.core.arrays import BoolArray, IntArray
 from tippingpoint.data.frames import Features
 from tippingpoint.data.inputs import Inputs
 from tippingpoint.errors import InputError
-from tippingpoint.preprocessing.modules import input_dtype
 from tippingpoint.text import percent
 
 MAX_NUMBERS = 2**18

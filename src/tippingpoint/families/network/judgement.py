@@ -27,7 +27,7 @@ from tippingpoint.families.network.proofs.ranges import HiddenLayer
 from tippingpoint.families.network.search.errors import Errors
 from tippingpoint.families.network.search.explorer import Explorer, Guide, some_of
 from tippingpoint.families.network.search.nearest import SearchedErrorOracle, searched_errors
-from tippingpoint.families.network.search.oracle import Certifier, Setting, explored
+from tippingpoint.families.network.search.oracle import Certifier, Setting, Uncertified, explored
 from tippingpoint.families.network.search.paper import PaperOracle
 from tippingpoint.families.network.search.scores import Scores
 from tippingpoint.families.network.trial import TriedModule, try_out
@@ -176,6 +176,8 @@ class NetworkJudgement(Judgement):
         return Setting(scores, self._reading.loss, now, kept, domain.unit)
 
     def _steepness(self, domain: Domain, setting: Setting) -> Certifier:
+        if self._features.inputs is not None:
+            return Uncertified("a module of several inputs is searched only; nothing bounds its layers")
         work = EFFORTS[self._options.certify]
         return steepness_certifier(self._tried.layers, self._features, domain, self._reading, setting, work)
 

@@ -198,9 +198,7 @@ def _count(output: Tensor) -> int:
     return 1 if output.ndim == 1 else int(output.shape[1])
 
 
-def _check_range(
-    reading: OutputReading, layers: nn.Sequential | None, call: Call, numbers: Tensor, rows: IntArray
-) -> None:
+def _check_range(reading: OutputReading, layers: nn.Sequential | None, call: Call, numbers: Tensor, rows: IntArray) -> None:
     """Warn where scores of a classifier look like probabilities, the layers do not tell, and it would make a difference."""
     several = bool(reading.leads)
     ranked = several and reading.loss.name == "zero_one"  # probabilities and logits are in one order

@@ -110,9 +110,7 @@ POPULATION = PopulationSection()
 def _population(result: Mapping[str, Any], places: Places) -> Population:
     """Who is counted more often; where nobody is, who moves."""
     q = places.distribution
-    features = {
-        name: (column, before) for name, (column, before, _) in places.numbers.items() if column.holds != "shift"
-    }
+    features = {name: (column, before) for name, (column, before, _) in places.numbers.items() if column.holds != "shift"}
     if math.isfinite(result["theta2"]) and result["status"] != "unreachable":
         wrong = Condition("", "rows that are wrong already", q.losses > 0.0) if result["loss"] == "zero_one" else None
         return {"of": "weights", "rules": describe(features, q.base, q.weights, wrong)}

@@ -257,8 +257,6 @@ def steepness_certifier(
         return Uncertified("none was asked for")
     if not reading.rises:
         return Uncertified("a loss of your own, or this many classes, has no known bound")
-    if features.inputs is not None:
-        return Uncertified("a module of several inputs is searched only; nothing bounds its layers")
     if layers is None:
         return Uncertified("the module is not a chain of layers; an nn.Sequential of known ones would be bounded")
     why = reason(layers, features.shape)
