@@ -158,7 +158,7 @@ def _by_name(module: nn.Module, names: Sequence[str]) -> bool:
         return True
     if len(unknown) < len(names):  # some are known: the others are misspelt, or too many
         near = get_close_matches(unknown[0], able - set(names), n=1)
-        remedy = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(parameters)}; leave it out."
+        remedy = f"call it {near[0]!r}." if near else f"it takes {', '.join(parameters)}; leave it out."
         raise InputError(f"X has an input {unknown[0]!r}, which the module's forward does not take; {remedy}")
     in_order = [each for each in parameters.values() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     most = len(names) if any(each.kind is each.VAR_POSITIONAL for each in parameters.values()) else len(in_order)
