@@ -20,11 +20,10 @@ class Attention(nn.Module):
     def __init__(self, outputs: int = CLASSES, seed: int = 0) -> None:
         super().__init__()
         rng = np.random.default_rng(seed)
-        for name, rows in (("query", WIDTH), ("key", WIDTH), ("value", WIDTH), ("out", outputs)):
-            layer = nn.Linear(WIDTH, rows)
-            layer.weight.data = torch.from_numpy(rng.normal(size=(rows, WIDTH))).float()
-            layer.bias.data.zero_()
-            self.add_module(name, layer)
+        self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(3))
+        self.out = nn.Linear(WIDTH, outputs, bias=False)
+        for layer in (self.query, self.key, self.value, self.out):
+            layer.weight.data = torch.from_numpy(rng.normal(size=tuple(layer.weight.shape))).float()
 
     def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> Tensor:
         counts = attention_mask.to(inputs_embeds.dtype)
