@@ -177,7 +177,7 @@ class NetworkJudgement(Judgement):
 
     def _steepness(self, domain: Domain, setting: Setting) -> Certifier:
         if self._features.inputs is not None:
-            return Uncertified("a module of several inputs is searched only; nothing bounds its layers")
+            return Uncertified("inputs given by name are searched only; nothing bounds the layers behind them")
         work = EFFORTS[self._options.certify]
         return steepness_certifier(self._tried.layers, self._features, domain, self._reading, setting, work)
 
