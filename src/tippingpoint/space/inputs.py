@@ -81,6 +81,8 @@ def inputs_in_units(domain: Domain, features: Features, inputs: Inputs, base: Fl
 def _spread(features: Features, inputs: Inputs, base: FloatArray, each: Input, scale: str) -> float:
     """How far the values of an input are apart, all positions together, but for padding."""
     values, rows = inputs.held(each, features.x)
+    if not len(values):  # all of it is padding
+        return 0.0
     weights = base[rows] / base[rows].sum()
     if scale == "std":
         return float(deviation(values[:, None], weights)[0])

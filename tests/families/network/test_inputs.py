@@ -257,6 +257,18 @@ def test_a_scale_is_one_unit_for_each_input_but_for_padding() -> None:
     assert quartiles.value == pytest.approx(again.value, rel=0.05)
 
 
+def test_where_all_is_padding_nothing_moves() -> None:
+    class Unmasked(Attention):
+        def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> Tensor:
+            return super().forward(inputs_embeds, torch.ones_like(attention_mask))
+
+    given = {**X, "attention_mask": np.zeros_like(MASK)}
+    for scale in ("raw", "std"):
+        result = tp.stability(Unmasked().eval(), given, Y, 0.7, scale=scale, **ASKED)
+        assert result.moved_share == 0.0
+        assert np.array_equal(result.moved_inputs()["inputs_embeds"], EMBEDS[result.sensitive["row"]])
+
+
 def test_inputs_on_other_scales_warn_by_what_they_hold() -> None:
     wide = {**BOTH, "pixel_values": 1e4 * PIXELS}
     words = "of pixels of 'pixel_values' is .* times as far as one of embedding coordinates of 'inputs_embeds'.* each input"
@@ -421,6 +433,21 @@ def test_only_a_module_takes_a_mapping(model: Any) -> None:
         tp.InputError, match=r"X is a mapping, .* and the model is none; pass a table, as pandas\.DataFrame\(X\)"
     ):
         tp.stability(model, X, Y, 0.7)
+
+
+def test_outputs_that_look_like_probabilities_warn_and_spaces_are_not_inferred() -> None:
+    class Sure(Attention):
+        def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> Tensor:
+            return super().forward(inputs_embeds, attention_mask).softmax(1)
+
+    with pytest.warns(tp.OutputWarning, match="pass it without its softmax"):
+        tp.profile(Sure().eval(), X, Y, loss="cross_entropy", restarts=0)
+    assert "Space.infer reads tables" in str(refusal(lambda: tp.Space.infer(X)))
+
+
+@pytest.mark.parametrize(("y", "words"), [("label", "y has shape"), (Y[:5], "y has 5 values but X has 24 rows")])
+def test_labels_that_do_not_fit_get_one_sentence(y: Any, words: str) -> None:
+    assert words in str(refusal(lambda: tp.stability(NET, X, y, 0.7)))
 
 
 def test_attention_that_drops_in_train_mode_is_refused() -> None:
