@@ -216,3 +216,5 @@ def test_a_model_that_failed_is_quoted_with_the_calls_that_it_took() -> None:
 
 def test_an_oracle_without_a_formula_offers_none() -> None:
     assert scaled(np.zeros((2, 1)), np.zeros((2, 1))).closed_form() is None
+    with pytest.raises(UnsupportedError, match="rows of a table"):
+        scaled(np.zeros((2, 1)), np.zeros((2, 1))).inputs(np.zeros(1), np.zeros(1, dtype=np.intp), np.zeros(1))

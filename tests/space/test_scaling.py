@@ -126,3 +126,33 @@ def test_columns_named_by_numbers_can_be_named_in_a_space() -> None:
     frame = pd.DataFrame(x)
     by_number = tp.stability(MODEL, frame, y, 0.5, space=tp.Space(movable=frame.columns[1:]), **PRICES)  # type: ignore[arg-type]
     assert by_number.value == tp.stability(MODEL, x, y, 0.5, space=tp.Space(frozen=["x0"]), **PRICES).value
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((2, 2, 2), r"X\[:, 1, 0, 1\] \('x5'\) is .* one of X\[:, .*\] \('x\d'\); .* each pixel in its own"),
+        ((4, 2), r"X\[:, 2, 1\] \('x5'\) is .* one of X\[:, .*\] \('x\d'\); .* each coordinate in its own"),
+    ],
+    ids=["images", "sequences"],
+)
+def test_arrays_of_more_dimensions_are_spoken_of_by_place(shape: tuple[int, ...], words: str) -> None:
+    nn = pytest.importorskip("torch.nn")
+    x = np.random.default_rng(0).random((30, *shape))
+    net, y = nn.Sequential(nn.Flatten(), nn.Linear(8, 1)).eval(), np.arange(30) % 2
+    uneven, odd, equal = x.copy(), x.copy(), x.copy()
+    uneven.reshape(30, -1)[:, 5] *= 1e4
+    odd.reshape(30, -1)[7, 5] = np.nan
+    equal.reshape(30, -1)[:20, 5] = 0.5
+    place = ", ".join(map(str, np.unravel_index(5, shape)))
+    with pytest.warns(tp.ScaleWarning, match=words):
+        tp.profile(net, uneven, y)
+    tp.profile(net, uneven, y, scale="std")
+    for given, settings, said in (
+        (odd, {}, f"X[7, {place}]=nan: every value must be finite"),
+        (x, {"space": tp.Space(upper={"x5": 0.1})}, f", {place}]="),
+        (equal, {"scale": "iqr"}, f"the interquartile ranges of X[:, {place}] ('x5') are 0"),
+    ):
+        with pytest.raises(tp.InputError) as caught:
+            tp.profile(net, given, y, **settings)
+        assert said in str(caught.value)

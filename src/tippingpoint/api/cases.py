@@ -17,12 +17,15 @@ from tippingpoint.data.witness import Witness
 from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Subject
 from tippingpoint.families.registry import judge
+from tippingpoint.foreign import is_module
 from tippingpoint.preprocessing.categories import by_position
 from tippingpoint.preprocessing.encoders import encoded_columns
+from tippingpoint.preprocessing.modules import unwrapped
 from tippingpoint.processors import threads_of
 from tippingpoint.results.origin import Origin, origin_of
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
+from tippingpoint.space.inputs import inputs_in_units
 from tippingpoint.space.scaling import Scale, in_units
 
 
@@ -67,7 +70,8 @@ class Case:
         features, judged = self.features, self.judgement
         if judged.searched:
             self.witness.check()
-        columns, notes = features.columns, (*self.notes, *judged.notes)
+        columns = features.columns if features.inputs is None else features.inputs.columns
+        notes = (*self.notes, *judged.notes)
         return Profile(
             oracle,
             self.base,
@@ -97,6 +101,11 @@ def prepared(
     """The data read, the space resolved, the model recognised; `options` are those of families."""
     if not isinstance(space, (Space, type(None))):
         raise InputError(f"space={space!r} must be a tippingpoint.Space, as Space(frozen=['sex']).")
+    if isinstance(data, Mapping) and not is_module(unwrapped(model)):
+        raise InputError(
+            "X is a mapping, the inputs of a PyTorch module by name, and the model is none; pass a table, as"
+            " pandas.DataFrame(X), or the module itself."
+        )
     chosen = space or Space()
     y, reordered = in_rows_of(data, y, "y")
     sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
@@ -115,16 +124,29 @@ def prepared(
     served = judge(Subject(model, features, y, loss, domain), options)
     served.judgement.check_missing(domain)
     given = {"loss": loss, "sample_weight": sample_weight, "space": space, "scale": scale, **options}
-    columns = {f"{column.name}\x00{column.categories!r}": features.x[:, j] for j, column in enumerate(features.columns)}
     seed = int(options.get("seed", 0)) if served.judgement.searched else None
     return Case(
         served.judgement,
         served.family,
-        in_units(domain, features, base, scale),
+        _in_units(domain, features, base, scale),
         features,
         base,
         witness,
-        origin_of(model, columns, y, base, given, seed, features.seal),
+        origin_of(model, _contents(features), y, base, given, seed, features.seal),
         tuple(note for note in notes if note is not None),
         threads_of(options.get("threads")),
     )
+
+
+def _in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:
+    """The domain in the units chosen, of a table or of inputs of a module."""
+    if features.inputs is None:
+        return in_units(domain, features, base, scale)
+    return inputs_in_units(domain, features, features.inputs, base, scale)
+
+
+def _contents(features: Features) -> dict[str, Any]:
+    """What a fingerprint of the data is of."""
+    if features.inputs is not None:
+        return features.inputs.contents(features.x)
+    return {f"{column.name}\x00{column.categories!r}": features.x[:, j] for j, column in enumerate(features.columns)}

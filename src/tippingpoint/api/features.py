@@ -13,7 +13,7 @@ from tippingpoint.api.prices import resolve_prices
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.settings import Settings, check_used
 from tippingpoint.api.stopping import answered
-from tippingpoint.errors import InputError, listed
+from tippingpoint.errors import InputError, UnsupportedError, listed
 from tippingpoint.families.base import Judgement
 from tippingpoint.losses import Loss
 from tippingpoint.progress import progress_bar
@@ -62,6 +62,11 @@ def feature_stability(
     """
     given = Settings.read(settings, "feature_stability")
     refuse_partitions(X, y, "feature_stability")
+    if isinstance(X, Mapping):
+        raise UnsupportedError(
+            "feature_stability ranks columns of a table, and X is a mapping of inputs; ask stability(..., space=Space("
+            "movable=['inputs_embeds'])) of each input that may move."
+        )
     case = prepared(model, X, y, given.options, loss=loss, sample_weight=sample_weight, space=space, scale=scale)
     check_used(given.options, [case.family])
     return ranked(case, risk, given.question, features)

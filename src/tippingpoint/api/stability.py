@@ -42,9 +42,12 @@ def profile(
         `predict`, `predict_proba` or `decision_function`, or a function of the data, is a black box, and searched by asking.
     X
         Evaluation data, one row a sample: NumPy, pandas, polars, with columns of numbers, booleans, text or categories; for a
-        module also a float tensor of any shape. Values may be missing where the model can do with that; they stay so. Data
-        beyond memory come in partitions: a Dask DataFrame or Array, a Parquet file, directory or pattern, a list of frames, an
-        iterator of them, or a function that returns a fresh iterator for every pass.
+        module also a float tensor of any shape, or a mapping of what its `forward` takes by name, as
+        `{"inputs_embeds": ..., "attention_mask": ...}`: arrays or tensors, of which those of floats may move, while others, and
+        masks, ride along. Positions that a mask calls padding never move; a space names inputs in place of columns.
+        Values may be missing where the model can do with that; they stay so. Data beyond memory come in partitions: a Dask
+        DataFrame or Array, a Parquet file, directory or pattern, a list of frames, an iterator of them, or a function that
+        returns a fresh iterator for every pass.
         A NumPy array of 32 MiB or more is not copied: whoever writes into it later is told so when it is read again.
     y
         Labels of any type, or targets. A pandas series is matched by its index to X where both have labels (a note says so),
@@ -61,7 +64,8 @@ def profile(
         What features are, which may move, within which bounds, at what price; where none is given all may, numbers freely.
     scale
         "std" measures each feature in its standard deviations, "mad" in median absolute deviations, "iqr" in interquartile
-        ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`.
+        ranges, "raw" as it is given; or a unit for each by name, as `{"age": 10}`. Of inputs by name each has one unit, the
+        spread of all its values but for padding.
     client
         Of a Dask cluster, on whose workers partitions are kept; the current one where there is one. Data in memory have none.
     memory

@@ -131,6 +131,10 @@ class Oracle(ABC):
         `lift` is the lift of each; it tells where a sample went that escaped at the ceiling.
         """
 
+    def inputs(self, prices: FloatArray, rows: IntArray, lift: FloatArray) -> Any:
+        """What the model is given where these samples go, each at a price of its own: arrays, where `points` is a summary."""
+        raise UnsupportedError("samples are rows of a table here: result.sensitive holds them, a column a feature.")
+
     @property
     def least(self) -> FloatArray | None:
         """Of the 0/1 loss: what any error of every sample costs at least, where that is proved; None where it is not."""

@@ -13,7 +13,7 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError
 
-Holds = Literal["number", "integer", "boolean", "category"]
+Holds = Literal["number", "integer", "boolean", "category", "shift"]
 
 LARGE = 2.0**63
 """What no whole number of 64 bits reaches."""
@@ -28,7 +28,8 @@ class Column:
     name
         Of the column.
     holds
-        "number", "integer" and "boolean" are themselves; a "category" is its position among the `categories`.
+        "number", "integer" and "boolean" are themselves; a "category" is its position among the `categories`. A "shift" is
+        how far something has moved that has many values: 0 where a sample is.
     categories
         Its values, in the order of their positions; none for numbers.
     ordered

@@ -17,6 +17,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.data.columns import Column, UnknownCategoryError, declared_categories, encode, is_missing
+from tippingpoint.data.inputs import Inputs, read_inputs
 from tippingpoint.data.seals import UNSHARED, Seal, shareable, shared, survey
 from tippingpoint.errors import InputError, listed
 
@@ -57,6 +58,8 @@ class Features:
         Columns in which a value is missing, where that is known already.
     seal
         Of `x`, where that is the user's own array.
+    inputs
+        What the columns are to a module of several inputs, where these were given by name.
     """
 
     x: FloatArray
@@ -68,6 +71,7 @@ class Features:
     vanishing: frozenset[int] = frozenset()
     gaps: BoolArray | None = field(default=None, repr=False)
     seal: Seal = UNSHARED
+    inputs: Inputs | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -83,7 +87,8 @@ class Features:
     def take(self, rows: IntArray) -> Features:
         """These rows only."""
         index, native = [self.index[i] for i in rows.tolist()], _native_rows(self.native, rows)
-        return replace(self, x=self.x[rows], index=index, native=native, gaps=None, seal=UNSHARED)
+        inputs = None if self.inputs is None else self.inputs.take(rows)
+        return replace(self, x=self.x[rows], index=index, native=native, gaps=None, seal=UNSHARED, inputs=inputs)
 
     def spread(self, most: int) -> Features:
         """At most so many rows, spread evenly over the data (which may be sorted)."""
@@ -111,6 +116,22 @@ class Features:
                 x[:, j] = column.decoded(x[:, j])
         return x.reshape(len(x), *self.shape)
 
+    def cell(self, row: int, column: int) -> str:
+        """One value, as Python writes it: by the column's name in a table, by its place in an array of more dimensions."""
+        label = self.index[row]
+        if self.inputs is not None:
+            each, place = self.inputs.place(column)
+            return each.at(label, place)
+        return f"X[{label!r}, {self.names[column]!r}]" if len(self.shape) == 1 else f"X[{label}, {self._place(column)}]"
+
+    def column_words(self, column: int) -> str:
+        """A column in a sentence: by its name, in an array of more dimensions also by its place there."""
+        name = repr(self.names[column])
+        return name if len(self.shape) == 1 else f"X[:, {self._place(column)}] ({name})"
+
+    def _place(self, column: int) -> str:
+        return ", ".join(map(str, np.unravel_index(column, self.shape)))
+
     def check_numbers(self, columns: IntArray | None = None) -> None:
         """Refuse what is missing and what is no number, in these columns or in all."""
         for j in range(len(self.columns)) if columns is None else columns:
@@ -127,10 +148,8 @@ class Features:
                 )
             if self.missing[j]:
                 row = int(np.flatnonzero(np.isnan(self.x[:, j]))[0])
-                value = "=nan" if isinstance(self.native, np.ndarray) else " is missing"
-                raise InputError(
-                    f"X[{self.index[row]!r}, {column.name!r}]{value}: every value must be finite; impute or drop the row."
-                )
+                value = " is missing" if hasattr(self.native, "columns") else "=nan"
+                raise InputError(f"{self.cell(row, int(j))}{value}: every value must be finite; impute or drop the row.")
 
 
 def read_frame(data: Any, name: str) -> Any:
@@ -149,6 +168,8 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
     """The columns of a frame or an array as numbers; those named in `categories` are read as such."""
     import narwhals as nw
 
+    if isinstance(data, Mapping):
+        return _from_mapping(data)
     frame = read_frame(data, "X")
     known = categories or {}
     features, fill = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
@@ -156,14 +177,23 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
     if 0 in x.shape:
         raise InputError(f"X has shape {x.shape}: there is nothing to evaluate; give at least one row and column.")
     seen = survey(x, fill, summed=is_shared)
-    if seen.infinite is not None:
-        row, column = seen.infinite
-        raise InputError(
-            f"X[{features.index[row]!r}, {features.names[column]!r}]={x[row, column]}: every value must be"
-            " finite; impute or drop the row."
-        )
+    _refuse_infinite(features, seen.infinite)
     columns = tuple(_whole(column, x[:, j]) if seen.missing[j] else column for j, column in enumerate(features.columns))
     return replace(features, columns=columns, gaps=seen.missing, seal=Seal("X", x, seen.sums) if is_shared else UNSHARED)
+
+
+def _from_mapping(data: Mapping[Any, Any]) -> Features:
+    """Inputs of a module by name, as one table of the numbers that may move."""
+    x, columns, inputs = read_inputs(data)
+    features = Features(x, columns, range(len(x)), "pandas", None, x.shape[1:], inputs=inputs)
+    seen = survey(x)
+    _refuse_infinite(features, seen.infinite)
+    return replace(features, gaps=seen.missing)
+
+
+def _refuse_infinite(features: Features, found: tuple[int, int] | None) -> None:
+    if found is not None:
+        raise InputError(f"{features.cell(*found)}={features.x[found]}: every value must be finite; impute or drop the row.")
 
 
 def read_vector(data: Any, name: str, length: int | None = None) -> np.ndarray[Any, Any]:
@@ -392,6 +422,8 @@ def _from_tensor(tensor: Any) -> Any:
 def _native_rows(native: Any, rows: IntArray) -> Any:
     import narwhals as nw
 
+    if native is None:
+        return None
     frame = nw.from_native(native, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return native[rows]

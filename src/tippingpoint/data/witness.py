@@ -47,10 +47,10 @@ class Witness:
                 i, j = (int(k) for k in np.argwhere(~same)[0])
                 row, column = rows.start + i, before.columns[j]
                 was, is_now = column.label(float(before.x[row, j])), now.columns[j].label(float(now.x[row, j]))
-                raise InputError(
-                    f"X[{before.index[row]!r}, {column.name!r}] changed while the model was asked, from {was} to {is_now};"
-                    f" {REMEDY}."
-                )
+                raise InputError(f"{before.cell(row, j)} changed while the model was asked, from {was} to {is_now}; {REMEDY}.")
+        changed = None if before.inputs is None or now.inputs is None else before.inputs.differing(now.inputs)
+        if changed is not None:
+            raise InputError(f"X[{changed!r}] changed while the model was asked; {REMEDY}.")
 
 
 BLAME = "the model, or another thread, holds X and writes into it"

@@ -42,7 +42,11 @@ def _of_menu(domain: Domain, menu: Menu, shares: Shares, scale: str) -> float:
     x[:, j] = list(held)
     along, base = menu.along(x), np.array(list(held.values()))
     base = base / base.sum()
-    return float(deviation(along[:, None], base)[0]) if scale == "std" else quantile_spread(domain.names[j], along, base, scale)
+    return (
+        float(deviation(along[:, None], base)[0])
+        if scale == "std"
+        else quantile_spread(repr(domain.names[j]), along, base, scale)
+    )
 
 
 def _by_quantiles(domain: Domain, spread: FloatArray, scale: str, facts: Facts, reading: Reading, run: Run) -> FloatArray:
@@ -57,7 +61,7 @@ def _by_quantiles(domain: Domain, spread: FloatArray, scale: str, facts: Facts, 
     found = weighted_quantiles(run, columns, targets, [float(moments.mass[target.column]) for target in targets])
     if scale == "iqr":
         for place, j in enumerate(varied):
-            spread[j] = checked_spread(domain.names[j], found[2 * place + 1] - found[2 * place], scale)
+            spread[j] = checked_spread(repr(domain.names[j]), found[2 * place + 1] - found[2 * place], scale)
         return spread
     around = [
         Target(j, 0.5, middle, 0.0, max(float(moments.high[j]) - middle, middle - float(moments.low[j])))
@@ -65,5 +69,5 @@ def _by_quantiles(domain: Domain, spread: FloatArray, scale: str, facts: Facts, 
     ]
     apart = weighted_quantiles(run, columns, around, [float(moments.mass[j]) for j in varied])
     for j, each in zip(varied, apart, strict=True):
-        spread[j] = checked_spread(domain.names[j], each, scale)
+        spread[j] = checked_spread(repr(domain.names[j]), each, scale)
     return spread

@@ -16,10 +16,14 @@ MAX_MOVES = 5
 
 
 class Move(TypedDict):
-    """How a feature changes: its size as a whole, mean and length of a change where there is one, and how often there is."""
+    """How a feature changes: its size as a whole, mean and length of a change where there is one, and how often there is.
+
+    A `distance` is how far an input of a module has moved, in its own units; numbers are in standard deviations.
+    """
 
     feature: str
     switches: bool
+    distance: bool
     size: float
     mean: float
     length: float
@@ -48,9 +52,16 @@ def most_moved(places: Places) -> list[Move]:
         unit = 1.0 if switches else float(np.nanstd(before)) or 1.0
         size = np.sqrt(share) if switches else np.sqrt(total(mass, np.square(step))) / unit
         mean, length = (0.0, 0.0) if switches else (total(mass, each) / share / unit for each in (step, np.abs(step)))
-        moves.append(
-            {"feature": name, "switches": switches, "size": float(size), "mean": mean, "length": length, "share": share}
-        )
+        move: Move = {
+            "feature": name,
+            "switches": switches,
+            "distance": column.holds == "shift",
+            "size": float(size),
+            "mean": mean,
+            "length": length,
+            "share": share,
+        }
+        moves.append(move)
     return sorted(moves, key=lambda each: -each["size"])[:MAX_MOVES]
 
 
@@ -62,7 +73,7 @@ def implausible(places: Places) -> dict[str, Doubt]:
     outside, broken = np.zeros(len(moved), dtype=bool), np.zeros(len(moved), dtype=bool)
     examples: dict[str, tuple[float, str]] = {}
     for name, (column, before, after) in places.numbers.items():
-        held = None if words(column) is not None else column_format(before)
+        held = None if words(column) is not None or column.holds == "shift" else column_format(before)
         if held is None:
             continue
         low, high = held["within"]

@@ -97,7 +97,10 @@ class Sheet:
             name: np.asarray(values)[rows] for name, values in places.before.items()
         }
         self.holds: list[ColumnFormat | None] = [
-            None if words(self._columns[name]) else column_format(places.numbers[name][1]) for name in self.names
+            None
+            if words(self._columns[name]) or self._columns[name].holds == "shift"
+            else column_format(places.numbers[name][1])
+            for name in self.names
         ]
         cells = (self._cells(name, self.values[name]) for name in self.names)
         self.before: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
@@ -238,6 +241,8 @@ def _differ(now: np.ndarray[Any, Any], then: np.ndarray[Any, Any]) -> np.ndarray
 
 def _spread(values: np.ndarray[Any, Any], column: Column | None) -> float:
     """What a change of the column is measured against; 0 for words, of which one is as far as another."""
+    if column is not None and column.holds == "shift":
+        return 1.0
     if values.dtype.kind not in "biuf" or (column is not None and column.holds == "category"):
         return 0.0
     known = values[~np.isnan(values.astype(float))].astype(float)

@@ -79,6 +79,11 @@ class Places:
         """Q* in two features: as `StabilityResult.plot_sensitive`."""
         q = self.distribution
         chosen = self.most_moved() if features is None else self._named(features)
+        shifted = {name for name in chosen if self._numbers[name][0].holds == "shift"}
+        if shifted and model is not None:
+            raise UnsupportedError(
+                "there is no boundary to draw where axes are how far inputs of a module move; leave model out."
+            )
         groups = None if labels is None else read_vector(labels, "labels")
         if groups is not None and len(groups) != len(q.base):
             raise InputError(
@@ -91,7 +96,7 @@ class Places:
             q.sample,
             q.weight * q.share,
             None if groups is None else groups[q.sample],
-            chosen,
+            [f"how far {name} moves" if name in shifted else name for name in chosen],
             None if model is None else self._boundary(model, chosen),
             ax,
             ticks=(first.words, second.words),
@@ -308,6 +313,12 @@ class Evidence:
     def sensitive(self) -> Any:
         """Q* as a frame, atoms in the order of their rows."""
         return self._frame(np.argsort(self.distribution.sample, kind="stable"))
+
+    def moved_inputs(self) -> Any:
+        """What the model is given at every atom, in the order of `sensitive`, as the user gave it."""
+        q, oracle = self.distribution, self.oracle
+        atoms = np.argsort(q.sample, kind="stable")
+        return oracle.inputs(np.where(q.right, q.prices[1], q.prices[0])[atoms], q.sample[atoms], q.lift[atoms])
 
     def _frame(self, atoms: IntArray) -> Any:
         """These atoms as a frame."""

@@ -186,9 +186,19 @@ class StabilityResult(Reported):
         only for the one row that is split), its `mass` (the row's base weight times `share` times `weight`), `loss_before` and
         `loss`, `cost`, then every feature, moved or not, under its own name (`feature:mass`, where it has one of ours).
         The masses sum to one; `(q.mass * q.loss).sum()` is the threshold and `(q.mass * q.cost).sum()` the cost of moving
-        over `theta1`.
+        over `theta1`. Where X was a mapping of a module's inputs, there is a column for each vector of a sequence that may
+        move (`inputs_embeds[3]`), and one for any other input: how far it has moved, 0 where it stayed. `moved_inputs` has
+        the inputs themselves.
         """
         return (self.partitioned or self._evidence).sensitive()
+
+    def moved_inputs(self) -> Any:
+        """What a module is given at every atom of Q*, one line an atom, in the order of `sensitive`.
+
+        A mapping of arrays or tensors where X was one, with what rides along, so that `module(**result.moved_inputs())` gives
+        the outputs there; otherwise an array of the shape of X. For models of other kinds `sensitive` is all there is.
+        """
+        return self._evidence.moved_inputs()
 
     def heaviest(self, count: int = 10) -> Any:
         """The atoms of Q* of the rows that add most to the risk, the heaviest first, as a frame like `sensitive`."""

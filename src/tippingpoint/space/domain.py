@@ -228,9 +228,9 @@ def _same(a: FloatArray, b: FloatArray) -> BoolArray:
     return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
 
 
-def outside_bounds(row: object, name: str, value: float, lower: float, upper: float) -> InputError:
-    """The error for a sample that its own bounds exclude."""
+def outside_bounds(cell: str, value: float, lower: float, upper: float) -> InputError:
+    """The error for a value, of a cell as Python writes it, that its own bounds exclude."""
     return InputError(
-        f"X[{row!r}, {name!r}]={value:g} lies outside its bounds [{lower:g}, {upper:g}]; widen lower/upper, drop the row, or"
+        f"{cell}={value:g} lies outside its bounds [{lower:g}, {upper:g}]; widen lower/upper, drop the row, or"
         " say Space(outliers='keep') to let such samples stay where they are."
     )

@@ -14,6 +14,7 @@ from tippingpoint.data.frames import CHUNK, Features, unknown_category
 from tippingpoint.errors import InputError
 from tippingpoint.space.declared import Declared
 from tippingpoint.space.domain import Domain, Menu, outside_bounds
+from tippingpoint.space.inputs import resolve_inputs
 from tippingpoint.space.switches import as_number, by_frequency, by_table
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def resolve(
     shares: Shares | None = None,
 ) -> Domain:
     """The domain of a space on these data; `shares` are those of the whole data, where these rows stand for them."""
+    if features.inputs is not None:
+        return resolve_inputs(space, features, features.inputs)
     equal = np.broadcast_to(1.0 / max(len(features.x), 1), len(features.x))
     return _Resolving(Declared(space, features, known), equal if base is None else base, shares).domain()
 
@@ -235,4 +238,4 @@ class _Resolving:
             outside = (held[rows] < low) | (held[rows] > high)
             if outside.any():
                 row = rows.start + int(np.argmax(outside))
-                raise outside_bounds(self.data.index[row], name, float(held[row]), low, high)
+                raise outside_bounds(self.data.cell(row, self.declared.place[name]), float(held[row]), low, high)

@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,9 @@ SPREAD_ROWS = 5000
 UNITS = {"std": "standard deviations", "mad": "median absolute deviations", "iqr": "interquartile ranges"}
 """Spreads by name, and what distances are then measured in."""
 
+EACH = {1: "column", 2: "coordinate"}
+"""What has a spread of its own, by the dimensions of a sample: of a table, of a sequence; in an image, of more, a pixel has."""
+
 SCALES = ("raw", *UNITS)
 """What may be said by name: as it is given, or a spread."""
 
@@ -34,12 +38,10 @@ Scale = str | Mapping[str, float]
 
 
 def in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:
-    """The domain in the units chosen."""
+    """The domain of a table in the units chosen."""
+    check_scale(scale, "as {'age': 10}")
     if isinstance(scale, Mapping):
         return domain.scaled(_given(domain, scale), "units of your own")
-    if scale not in (None, *SCALES):
-        known = ", ".join(map(repr, SCALES))
-        raise InputError(f"scale={scale!r} is not known; use one of {known}, or a unit for each feature, as {{'age': 10}}.")
     if scale == "raw":
         return domain
     if scale is None:
@@ -49,11 +51,20 @@ def in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale 
     steps = {int(menu.columns[0]): menu.along(features.x) for menu in domain.menus if menu.metric}
     for j, column in steps.items():
         spread[j] = (
-            deviation(column[:, None], base)[0] if scale == "std" else quantile_spread(domain.names[j], column, base, scale)
+            deviation(column[:, None], base)[0]
+            if scale == "std"
+            else quantile_spread(features.column_words(j), column, base, scale)
         )
     for j in domain.free if scale != "std" else ():
-        spread[j] = quantile_spread(domain.names[j], features.x[:, j], base, scale)
+        spread[j] = quantile_spread(features.column_words(int(j)), features.x[:, j], base, scale)
     return domain.scaled(spread, UNITS[scale])
+
+
+def check_scale(scale: Any, example: str) -> None:
+    """Refuse what is neither known by name nor a unit for each feature."""
+    if not isinstance(scale, Mapping) and scale not in (None, *SCALES):
+        known = ", ".join(map(repr, SCALES))
+        raise InputError(f"scale={scale!r} is not known; use one of {known}, or a unit for each feature, {example}.")
 
 
 def _given(domain: Domain, scale: Mapping[str, float]) -> FloatArray:
@@ -85,7 +96,7 @@ def checked_spread(name: str, spread: float, scale: str) -> float:
     """A spread by quantiles, which must not be zero where values differ."""
     if spread == 0.0:
         raise InputError(
-            f"scale={scale!r}: the {UNITS[scale]} of {name!r} are 0, since half of its values or more are equal; use 'std', or"
+            f"scale={scale!r}: the {UNITS[scale]} of {name} are 0, since half of its values or more are equal; use 'std', or"
             " give units, as scale={'age': 10}."
         )
     return spread
@@ -114,14 +125,18 @@ def _warn_if_uneven(domain: Domain, features: Features) -> None:
     if np.isfinite(prices).any():
         wide, narrow = int(np.nanargmax(prices)), int(np.nanargmin(prices))
         if prices[wide] / prices[narrow] > SPREAD_RATIO:
-            names = [domain.names[j] for j in domain.free]
-            warnings.warn(
-                f"a standard deviation of {names[wide]!r} is {prices[wide] / prices[narrow]:,.0f} times as far as one of"
-                f" {names[narrow]!r}; pass scale='std' to measure each column in its own, Space(price=...) to price"
-                " them yourself, or scale='raw' if this is meant.",
-                ScaleWarning,
-                stacklevel=_outside(),
-            )
+            first, second = (features.column_words(int(domain.free[k])) for k in (wide, narrow))
+            warn_of_scale(first, second, prices[wide] / prices[narrow], EACH.get(len(features.shape), "pixel"))
+
+
+def warn_of_scale(wide: str, narrow: str, ratio: float, each: str) -> None:
+    """Warn that one unit for all is hardly meant; `each` is the word for what has a spread of its own."""
+    warnings.warn(
+        f"a standard deviation of {wide} is {ratio:,.0f} times as far as one of {narrow}; pass scale='std' to measure each"
+        f" {each} in its own, Space(price=...) to price them yourself, or scale='raw' if this is meant.",
+        ScaleWarning,
+        stacklevel=_outside(),
+    )
 
 
 def _outside() -> int:

@@ -184,6 +184,10 @@ class Space:
         """
         if ranges not in ("observed", "quantiles", "none"):
             raise InputError(f"ranges={ranges!r} is not known; use 'observed', 'quantiles' or 'none'.")
+        if isinstance(data, Mapping):
+            raise InputError(
+                "Space.infer reads tables; of inputs by name say what you know, as Space(frozen=['pixel_values'])."
+            )
         features = read_features(data)
         groups = _prefixed(features) if one_hot is True else dict(one_hot or {})
         inside = {str(column) for columns in groups.values() for column in columns}

@@ -28,7 +28,7 @@ from tippingpoint.families.network.proofs.shells import steepness
 from tippingpoint.families.network.search.errors import Errors
 from tippingpoint.families.network.search.explorer import Explorer, Guide, some_of
 from tippingpoint.families.network.search.nearest import SearchedErrorOracle, searched_errors
-from tippingpoint.families.network.search.oracle import Certifier, Setting, explored
+from tippingpoint.families.network.search.oracle import Certifier, Setting, Uncertified, explored
 from tippingpoint.families.network.search.paper import PaperOracle
 from tippingpoint.families.network.search.scores import Scores
 from tippingpoint.families.network.trial import TriedModule, try_out
@@ -79,6 +79,7 @@ class NetworkJudgement(Judgement):
                         f"{name}={given[name]!r} has no effect with the 0/1 loss, of which the paper takes nearest errors as"
                         " given; leave it out."
                     )
+        self.notes: tuple[str, ...] = self._tried.call.notes
         self.label: str = reading.label
         self.range: tuple[float, float] = reading.range
 
@@ -182,9 +183,12 @@ class NetworkJudgement(Judgement):
         return proved_errors(setting, errors, gates, steepness, tolerance=options.tolerance, seconds=seconds)
 
     def _setting(self, scores: Scores, now: FloatArray, domain: Domain) -> Setting:
-        return Setting(scores, self._reading.loss, now, self._features.names, domain.unit)
+        kept = replace(self._features, native=None)  # what the user gave is not pickled a second time
+        return Setting(scores, self._reading.loss, now, kept, domain.unit)
 
     def _steepness(self, domain: Domain, setting: Setting) -> Certifier:
+        if self._features.inputs is not None:
+            return Uncertified("inputs given by name are searched only; nothing bounds the layers behind them")
         work = EFFORTS[self._options.certify]
         return steepness_certifier(self._tried.layers, self._features, domain, self._reading, setting, work)
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, OutputWarning
+from tippingpoint.families.network.calling import Call, call_of
 from tippingpoint.families.network.options import NetworkOptions
 from tippingpoint.families.network.outputs import OutputReading, UserLoss, check_logits, read_outputs
 from tippingpoint.families.network.proofs.chains import chain
@@ -40,8 +41,8 @@ class TriedModule:
 
     Attributes
     ----------
-    module, device
-        The module, and where it runs.
+    call, device
+        The module, as it is called, and where it runs.
     features
         The data.
     batch
@@ -54,7 +55,7 @@ class TriedModule:
         The same on some rows of the whole data, where these are a part of them.
     """
 
-    module: nn.Module
+    call: Call
     device: torch.device
     features: Features
     batch: int | None
@@ -64,8 +65,7 @@ class TriedModule:
 
     def scores(self, domain: Domain) -> Scores:
         """Its scores on samples that move within a domain."""
-        x, shape = self.features.x, self.features.shape
-        scores = Scores(self.module, self.reading.pushed, x, shape, domain, self.device, self.batch)
+        scores = Scores(self.call, self.reading.pushed, self.features.x, domain, self.device, self.batch)
         if self.guides is not None:  # what counts as an error must not depend on the rows beside it
             scores.rounding = self.guides.scores(domain).rounding
             scores.even = min(scores.batch, EVEN_ROWS)
@@ -80,9 +80,10 @@ class TriedModule:
         labels: tuple[Any, ...] | None,
     ) -> TriedModule:
         """The same on other rows."""
-        outputs = _outputs(self.module, _tensor(features, self.device, self.module))
+        call = call_of(self.call.module, features, self.device)
+        outputs = _count(_output(call, *_some(features, self.device, call.module)))
         reading = read_outputs(y, len(features.x), loss, outputs, classes, self.device, labels)
-        return replace(self, features=features, reading=reading, guides=None)
+        return replace(self, call=call, features=features, reading=reading, guides=None)
 
     @cached_property
     def staying(self) -> Scores:
@@ -102,8 +103,8 @@ class TriedModule:
             even = self.staying.even
             for part in blocks(len(rows), even or self.batch or self.staying.batch):
                 shown = filled(part, even)
-                inputs = torch.tensor(places[shown], dtype=input_dtype(self.module), device=self.device)  # a copy of it
-                scores = self.staying.scored(inputs.reshape(-1, *self.features.shape), rows[shown])
+                inputs = torch.tensor(places[shown], dtype=input_dtype(self.call.module), device=self.device)  # a copy of it
+                scores = self.staying.scored(inputs, rows[shown])
                 found[part] = scores.double().cpu().numpy()[: part.stop - part.start]
         return found
 
@@ -130,19 +131,22 @@ def try_out(
     device = _device(module, options.device)
     if options.device is not None and device != _home(module):
         module = copy.deepcopy(module).to(device)  # the user's own stays where it is
-    some = _tensor(features, device, module)
-    reading = read_outputs(y, len(features.x), loss, _outputs(module, some), options.classes, device, labels)
-    layers = chain(module, some)
+    call = call_of(module, features, device)
+    some, rows = _some(features, device, module)
+    output = _output(call, some, rows)
+    reading = read_outputs(y, len(features.x), loss, _count(output), options.classes, device, labels)
+    layers = chain(module, some.reshape(-1, *features.shape)) if features.inputs is None else None
     check_logits(reading, layers)
-    _check_range(reading, layers, module, some)
-    return TriedModule(module, device, features, options.batch, reading, layers)
+    _check_range(reading, layers, call, some, rows)
+    return TriedModule(call, device, features, options.batch, reading, layers)
 
 
 def _check_mode(module: nn.Module) -> None:
     """Refuse layers whose answer depends on the rest of the batch, or on chance."""
     for name, layer in module.named_modules():
-        kind = type(layer).__name__
-        if layer.training and ("Dropout" in kind or "BatchNorm" in kind):
+        kind, rate = type(layer).__name__, getattr(layer, "dropout", None)  # attention has a rate, and no layer of its own
+        drops = "Dropout" in kind or (isinstance(rate, float) and rate > 0.0)
+        if layer.training and (drops or "BatchNorm" in kind):
             where = f" ({name})" if name else ""
             raise InputError(
                 f"the module has a {kind}{where} in train mode, so its loss is not a fixed function; call .eval() first."
@@ -164,37 +168,44 @@ def _device(module: nn.Module, wanted: Any) -> torch.device:
     return device
 
 
-def _tensor(features: Features, device: torch.device, module: nn.Module) -> Tensor:
-    """Some rows, as the module takes them."""
-    some = features.x[np.linspace(0, len(features.x) - 1, min(TRIAL_ROWS, len(features.x))).astype(np.intp)]
-    return torch.from_numpy(some).to(device, input_dtype(module)).reshape(len(some), *features.shape)
+def _some(features: Features, device: torch.device, module: nn.Module) -> tuple[Tensor, IntArray]:
+    """Some rows, as numbers in the module's precision, and which they are."""
+    rows = np.linspace(0, len(features.x) - 1, min(TRIAL_ROWS, len(features.x))).astype(np.intp)
+    return torch.from_numpy(features.x[rows]).to(device, input_dtype(module)), rows
 
 
-def _outputs(module: nn.Module, inputs: Tensor) -> int:
-    """How many outputs the module has, from a few rows; or an error that says what it did instead."""
-    shape = tuple(inputs.shape)
-    with guarded(lambda why: InputError(f"the module fails on X as a float tensor of shape {shape}: {why}.")), torch.no_grad():
-        output = module(inputs.clone())  # it may work in place
+def _output(call: Call, numbers: Tensor, rows: IntArray) -> Tensor:
+    """What a module returns for a few rows; or an error that says what it did instead."""
+    with guarded(lambda why: InputError(f"the module fails on {call.shown(len(rows))}: {why}.")), torch.no_grad():
+        output = call(numbers.clone(), rows)  # it may work in place
     if not isinstance(output, Tensor):
-        raise InputError(f"the module returns a {type(output).__name__}; it must return one tensor, its logits or predictions.")
-    if output.ndim not in (1, 2) or len(output) != len(inputs) or output.shape[-1] == 0:
         raise InputError(
-            f"the module returns shape {tuple(output.shape)} for {len(inputs)} rows; it must be ({len(inputs)},),"
-            f" ({len(inputs)}, 1) or ({len(inputs)}, classes)."
+            f"the module returns a {type(output).__name__}; it must return one tensor, its logits or predictions, or an object"
+            " that holds them as .logits."
+        )
+    if output.ndim not in (1, 2) or len(output) != len(rows) or output.shape[-1] == 0:
+        raise InputError(
+            f"the module returns shape {tuple(output.shape)} for {len(rows)} rows; it must be ({len(rows)},),"
+            f" ({len(rows)}, 1) or ({len(rows)}, classes)."
         )
     if not output.dtype.is_floating_point:
         raise InputError(f"the module returns {output.dtype}; it must return logits or predictions as floats, not classes.")
+    return output
+
+
+def _count(output: Tensor) -> int:
+    """Outputs a row."""
     return 1 if output.ndim == 1 else int(output.shape[1])
 
 
-def _check_range(reading: OutputReading, layers: nn.Sequential | None, module: nn.Module, inputs: Tensor) -> None:
+def _check_range(reading: OutputReading, layers: nn.Sequential | None, call: Call, numbers: Tensor, rows: IntArray) -> None:
     """Warn where scores of a classifier look like probabilities, the layers do not tell, and it would make a difference."""
     several = bool(reading.leads)
     ranked = several and reading.loss.name == "zero_one"  # probabilities and logits are in one order
     if reading.loss.task != "classification" or not reading.rises or layers is not None or ranked:
         return
     with guarded(lambda why: InputError(f"the module fails when asked again ({why}).")), torch.no_grad():
-        scores = module(inputs.clone())
+        scores = call(numbers.clone(), rows)
     if scores.numel() < MIN_SCORES or not bool(((scores >= 0.0) & (scores <= 1.0)).all()):
         return
     if not several:

@@ -110,7 +110,7 @@ POPULATION = PopulationSection()
 def _population(result: Mapping[str, Any], places: Places) -> Population:
     """Who is counted more often; where nobody is, who moves."""
     q = places.distribution
-    features = {name: (column, before) for name, (column, before, _) in places.numbers.items()}
+    features = {name: (column, before) for name, (column, before, _) in places.numbers.items() if column.holds != "shift"}
     if math.isfinite(result["theta2"]) and result["status"] != "unreachable":
         wrong = Condition("", "rows that are wrong already", q.losses > 0.0) if result["loss"] == "zero_one" else None
         return {"of": "weights", "rules": describe(features, q.base, q.weights, wrong)}
@@ -149,5 +149,7 @@ def _movement(move: Move) -> str:
     """How a feature moves where it does."""
     if move["switches"]:
         return "switches"
+    if move["distance"]:
+        return f"moves by {number(move['length'], 2)}, in units of the input"
     up, down = (sign * move["mean"] > ONE_DIRECTION * move["length"] for sign in (1.0, -1.0))
     return f"{'up' if up else 'down' if down else 'up or down'}, by {number(move['length'], 2)} standard deviations"

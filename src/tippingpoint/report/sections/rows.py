@@ -40,6 +40,12 @@ NO_ROW = "No row has to change."
 
 STAYS = "stays as it is"
 
+SHIFTS = (
+    "These rows are inputs of a module. Shown is how far each position of a sequence moves, or an input as a whole, in its own"
+    " units; 0 is where it is now."
+)
+"""Where columns are distances."""
+
 DOUBTS = {
     "outside": "leave the range that “{feature}” and other features have in the data",
     "broken": "get a fraction where the data hold whole numbers only, as in “{feature}”",
@@ -48,9 +54,10 @@ DOUBTS = {
 
 
 class DoubtedRows(Rows):
-    """The rows, and what is doubtful about how they move."""
+    """The rows, what is doubtful about how they move, and whether their columns say how far something moves."""
 
     doubts: list[str]
+    shifts: bool
 
 
 class RowsPart(TypedDict):
@@ -82,7 +89,8 @@ class RowsSection(Section[RowsPart]):
         evidence, places = material.evidence, material.places
         distributions = [evidence.distribution, *distributions_nearby(material.problem)]
         rows = sheet_of_rows(evidence, places, material.embedded, distributions)
-        return {"rows": {**rows, "doubts": _doubts(implausible(places))}}
+        shifts = any(column.holds == "shift" for column, _, _ in places.numbers.values())
+        return {"rows": {**rows, "doubts": _doubts(implausible(places)), "shifts": shifts}}
 
     def html(self, part: RowsPart, result: Mapping[str, Any]) -> Sequence[Any]:
         rows = part["rows"]
@@ -103,6 +111,7 @@ class RowsSection(Section[RowsPart]):
         shown = html_table(CAPTION, HEAD, body, class_="rows") if body else tag("p", NO_ROW, class_="quiet")
         return [
             lead(LEAD),
+            *([tag("p", SHIFTS)] if rows["shifts"] else []),
             *(tag("p", f"⚠ {doubt}", class_="doubt") for doubt in rows["doubts"]),
             tag("div", shown, id="rows-shown"),
             tag("p", stored, class_="quiet", id="rows-note"),
@@ -117,6 +126,7 @@ class RowsSection(Section[RowsPart]):
             body.append([*_cells(rows, top, result), "; ".join(words) or STAYS])
         return [
             LEAD,
+            *([SHIFTS] if rows["shifts"] else []),
             *(f"⚠ {text(doubt)}" for doubt in rows["doubts"]),
             table(HEAD, body) if body else NO_ROW,
         ]

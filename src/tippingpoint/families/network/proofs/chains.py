@@ -55,7 +55,7 @@ def chain(module: nn.Module, inputs: torch.Tensor) -> nn.Sequential | None:
             wanted, found = module(inputs.clone()), sequence(inputs.clone())  # layers may work in place
     except ModelError:  # whatever goes wrong here, it is not a chain
         return None
-    if wanted.numel() != found.numel():
+    if not (isinstance(wanted, torch.Tensor) and isinstance(found, torch.Tensor)) or wanted.numel() != found.numel():
         return None
     apart = (wanted.reshape(-1) - found.reshape(-1)).abs().max()
     return sequence if float(apart) <= TRIAL_TOLERANCE * (1.0 + float(wanted.abs().max())) else None

@@ -193,7 +193,7 @@ class Explorer:
         return _best(self.scores.places(rows), self.scores.places(others) + steps, prizes, rank)
 
     def _to(self, rows: IntArray, others: IntArray, steps: FloatArray) -> FloatArray:
-        return self.scores.places(others) + steps - self.scores.places(rows)
+        return self.scores.freed(rows, self.scores.places(others) + steps - self.scores.places(rows))
 
     def _groups(self, rows: IntArray) -> Iterator[IntArray]:
         """Positions among `rows` of those that belong together; nothing where nobody does."""
@@ -222,6 +222,7 @@ class Explorer:
             drawn = np.random.default_rng([self._seed, k]).standard_normal((len(length), width))
         else:
             drawn = row_normals([self._seed, k], self._guide.numbers[rows], width)
+        drawn = self.scores.freed(rows, drawn)
         size = np.sqrt(cost(drawn))
         return drawn * (length / np.where(size > 0.0, size, 1.0))[:, None]
 

@@ -16,6 +16,7 @@ from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle, failed
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
+from tippingpoint.data.frames import Features
 from tippingpoint.errors import ModelError
 from tippingpoint.families.network.search.explorer import RATIO, Explorer
 from tippingpoint.families.network.search.interpolation import InterpolatedResponses
@@ -85,7 +86,7 @@ class Setting:
     scores: Scores
     loss: Loss
     now: FloatArray
-    names: tuple[str, ...]
+    features: Features
     unit: str
 
     @property
@@ -151,8 +152,23 @@ class SearchedOracle(Oracle):
         """The steps of these rows at a price; of those that stay, anything."""
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        features, moved = self.setting.features, self._moved(price, rows, lift)
+        if features.inputs is not None:
+            return features.inputs.shifts(features.x[rows], moved)
+        return dict(zip(features.names, moved.T, strict=True))
+
+    def inputs(self, prices: FloatArray, rows: IntArray, lift: FloatArray) -> Any:
+        features = self.setting.features
+        moved = np.empty((len(rows), features.x.shape[1]))
+        for price in np.unique(prices):
+            here = prices == price
+            moved[here] = self._moved(float(price), rows[here], lift[here])
+        return moved.reshape(-1, *features.shape) if features.inputs is None else features.inputs.given_back(moved, rows)
+
+    def _moved(self, price: float, rows: IntArray, lift: FloatArray) -> FloatArray:
+        """All numbers of these rows at a price, `(rows, d)`."""
         steps = np.where((lift > 0.0)[:, None], self.steps(price, rows), 0.0)
-        return dict(zip(self.setting.names, self.setting.scores.points(rows, steps).T, strict=True))
+        return self.setting.scores.points(rows, steps)
 
     def gain_bounds(self, price: float) -> FloatArray | None:
         return self.certifier.gains(price)

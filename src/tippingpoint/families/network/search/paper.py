@@ -34,11 +34,13 @@ class _Ascent:
         self._scores = scores = setting.scores
         self._rows = np.arange(scores.samples)
         self._origin = scores.inputs(self._rows, scores.staying(self._rows))
-        flat = self._origin.reshape(scores.samples, -1)
+        flat = self._origin
         self._moves = torch.as_tensor(scores.moves, device=flat.device)
         self._unit = torch.as_tensor(scores.unit, device=flat.device, dtype=flat.dtype)
         self._steps = torch.zeros((scores.samples, len(scores.moves)), device=flat.device, dtype=flat.dtype)
         self._optimiser = torch.optim.Adam([self._steps], lr=schedule.learning_rate, maximize=True)
+        still = scores.still
+        self._moving = None if still is None else torch.as_tensor(~still, device=flat.device, dtype=flat.dtype)
         self._count = schedule.inner_steps if problem.moves else 0
         self._theta1 = problem.theta1
         self._setting = setting
@@ -83,9 +85,11 @@ class _Ascent:
     def _gradient(self, h: float, part: slice) -> torch.Tensor:
         steps = self._steps[part].detach().requires_grad_()
         with torch.enable_grad():
-            moved = self._origin[part].reshape(len(steps), -1).index_add(1, self._moves, steps / self._unit)
-            v = self._scores.scored(moved.reshape(self._origin[part].shape), self._rows[part])
+            moved = self._origin[part].index_add(1, self._moves, steps / self._unit)
+            v = self._scores.scored(moved, self._rows[part])
             (slope,) = torch.autograd.grad(v.sum(), steps)
+        if self._moving is not None:
+            slope = slope * self._moving[part]
         rising = h * self._setting.loss.slope(v.detach().double().cpu().numpy())
         pull = torch.as_tensor(rising, device=slope.device, dtype=slope.dtype)
         return pull[:, None] * slope - 2.0 * self._theta1 * steps.detach()

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks, combine
 from tippingpoint.errors import InputError, ModelError
+from tippingpoint.families.network.calling import Call
 from tippingpoint.foreign import guarded
 from tippingpoint.preprocessing.modules import input_dtype
 from tippingpoint.space.domain import Domain
@@ -60,14 +61,12 @@ class Scores:
 
     Parameters
     ----------
-    module
-        Any module that takes one float tensor; it is called as it is, in the mode it is in.
+    call
+        Any module, called on rows of numbers as it is, in the mode it is in.
     pushed
         From its output to `v`.
     x
         `(n, d)` samples, flattened.
-    shape
-        Shape of one sample, as the module takes it.
     domain
         Which features may move, within which bounds, at what price.
     device
@@ -78,24 +77,24 @@ class Scores:
 
     def __init__(
         self,
-        module: torch.nn.Module,
+        call: Call,
         pushed: Outputs,
         x: FloatArray,
-        shape: tuple[int, ...],
         domain: Domain,
         device: torch.device,
         batch: int | None = None,
     ) -> None:
-        self._module = module
+        self._call = call
         self._pushed = pushed
         self._x = x
-        self._shape = shape
         self._device = device
-        self._dtype = input_dtype(module)
-        self.batch: int = batch or max(MAX_NUMBERS // x.shape[1], 1)
+        self._dtype = input_dtype(call.module)
+        self.batch: int = batch or call.batch(x.shape[1]) or max(MAX_NUMBERS // x.shape[1], 1)
         """Rows that the module sees at once."""
         self.moves: IntArray = np.flatnonzero(np.isfinite(domain.price))
         """Columns that may move."""
+        self.still: BoolArray | None = call.still(self.moves)
+        """`(n, moves)`: what of a sample may not move, as it is padding; None where all may."""
         self.unit: FloatArray = np.sqrt(domain.price[self.moves])
         """How long the step of a feature's unit is."""
         self.even: int | None = None
@@ -137,15 +136,20 @@ class Scores:
 
     @cached_property
     def _places(self) -> FloatArray:
-        return np.asarray(self._x[:, self.moves] * self.unit)
+        return self.freed(np.arange(self.samples), self._x[:, self.moves] * self.unit)
 
     def staying(self, rows: IntArray) -> FloatArray:
         """The steps of those who stay."""
         return np.zeros((len(rows), len(self.moves)))
 
+    def freed(self, rows: IntArray, steps: FloatArray) -> FloatArray:
+        """Steps of these rows without what a row may not move, as it is padding."""
+        return steps if self.still is None else np.where(self.still[rows], 0.0, steps)
+
     def kept(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """The steps that the module really sees: from where samples are to where its precision, and the bounds, put them."""
-        seen = self.inputs(rows, steps).cpu().flatten(1)[:, self._columns].double().numpy()
+        steps = self.freed(rows, steps)
+        seen = self.inputs(rows, steps).cpu()[:, self._columns].double().numpy()
         real = (seen - self._x[rows][:, self.moves]) * self.unit
         return np.where(steps == 0.0, 0.0, np.clip(real, *self.room(rows)) if self.bounded else real)
 
@@ -158,7 +162,7 @@ class Scores:
     def points(self, rows: IntArray, steps: FloatArray) -> FloatArray:
         """All features of these rows after their steps: what moved as the module sees it, the rest as it was given."""
         shown = self._x[rows]
-        seen = self.inputs(rows, steps).cpu().flatten(1)[:, self._columns].double().numpy()
+        seen = self.inputs(rows, steps).cpu()[:, self._columns].double().numpy()
         seen = np.clip(seen, *self._domain.bounds(self._x[rows], self.moves)) if self.bounded else seen
         shown[:, self.moves] = np.where(steps == 0.0, shown[:, self.moves], seen)
         return shown
@@ -190,16 +194,16 @@ class Scores:
                 (given,) = torch.autograd.grad(v.sum(), inputs, allow_unused=True)
                 slopes = torch.zeros_like(inputs) if given is None else given
             found[part] = v.detach().double().cpu().numpy()[:count]
-            flat = slopes.double().cpu().flatten(1)[:count]
+            flat = slopes.double().cpu()[:count]
             gradient[part] = (flat if self._whole else flat[:, self._columns]).numpy()
         if self.even is not None:
             gradient = rounded(gradient, self._digits)
         if self._priced:
             gradient /= self.unit
-        return self._checked(found, rows), self._checked(gradient, rows)
+        return self._checked(found, rows), self.freed(rows, self._checked(gradient, rows))
 
     def inputs(self, rows: IntArray, steps: FloatArray) -> torch.Tensor:
-        """These rows after their steps, as the module takes them."""
+        """All numbers of these rows after their steps, `(rows, d)`, in the module's precision."""
         moved = self._x[rows]
         if self._whole:
             moved += steps / self.unit if self._priced else steps
@@ -207,7 +211,7 @@ class Scores:
             moved[:, self.moves] += steps / self.unit
         if self.bounded:
             moved[:, self.moves] = np.clip(moved[:, self.moves], *self._domain.bounds(self._x[rows], self.moves))
-        return torch.from_numpy(moved).to(self._device, self._dtype).reshape(len(rows), *self._shape)
+        return torch.from_numpy(moved).to(self._device, self._dtype)
 
     def _noise(self) -> float:
         some = np.linspace(0, len(self._x) - 1, min(TRIAL_ROWS, len(self._x))).astype(np.intp)
@@ -222,10 +226,10 @@ class Scores:
         return NOISE_FACTOR * max(self.eps * size, apart)
 
     def scored(self, inputs: torch.Tensor, rows: IntArray) -> torch.Tensor:
-        """`v` of these rows at these inputs, which the module may write into."""
+        """`v` of these rows at these numbers, `(rows, d)`, which the module may write into."""
         self.tally.rows += len(rows)
         with guarded(lambda why: ModelError(f"the module fails after {self.tally.rows:,} rows ({why}).")):
-            output = self._module(inputs)
+            output = self._call(inputs, rows)
         if not isinstance(output, torch.Tensor):
             raise ModelError(f"the module returns a {type(output).__name__}; it must return one tensor, as it did before.")
         if len(output.shape) == 0 or len(output) != len(rows) or output.shape[1:] != self.tally.form(output):
