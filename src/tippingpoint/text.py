@@ -137,6 +137,7 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
     if summary["status"] in ("attained", "largest") or free:
         listed += [
             *([] if free else [("standard error", _error(summary))]),
+            *([] if summary.get("held_out") is None or free else [("held out", _held_out(summary))]),
             ("moving", _moving(summary)),
             ("reweighting", _reweighting(summary)),
             ("excess risk", _split(summary, "excess")),
@@ -198,8 +199,22 @@ def _error(summary: Mapping[str, Any]) -> str:
     if math.isnan(error):
         reached = "can be reached" if Standing.of(summary).exact else "was found"
         return f"not defined here: the threshold is the largest risk that {reached}"
-    sample = f"{summary['effective_sample']:,.0f} effective of {summary['samples']:,} samples"
-    return f"{number(error, 2)} (sampling, first order; {sample})"
+    effective, samples, groups = f"{summary['effective_sample']:,.0f} effective", summary["samples"], summary.get("groups", 0)
+    if groups:
+        return f"{number(error, 2)} (sampling of groups, first order; {effective} of {groups:,} groups, {samples:,} samples)"
+    return f"{number(error, 2)} (sampling, first order; {effective} of {samples:,} samples)"
+
+
+def _held_out(summary: Mapping[str, Any]) -> str:
+    """What was chosen on some runs, priced on the others."""
+    held, value = summary["held_out"], summary["value"]
+    if math.isinf(held):
+        return "∞: what is chosen on some of the runs does not reach the threshold on the others"
+    more = f"{number(abs(held - value), 3)} {'more' if held >= value else 'less'}"
+    both = f"; {number(summary['corrected'])} where the biases of both cancel"
+    return (
+        f"{number(held)} ({more}), chosen on some of the runs and priced on the others; {number(value)} is in part luck{both}"
+    )
 
 
 def _moving(summary: Mapping[str, Any]) -> str:

@@ -245,6 +245,8 @@ class Evidence:
         What the result was made from, where that is known.
     seal
         Of the data, where they are the user's own array: checked before they are read again.
+    groups
+        The number of the group of each sample; None where samples are independent.
     """
 
     source: Source | Recorded
@@ -257,6 +259,7 @@ class Evidence:
     backend: str = "pandas"
     origin: Origin | None = None
     seal: Seal = field(default=UNSHARED, repr=False)
+    groups: IntArray | None = field(default=None, repr=False)
 
     @property
     def oracle(self) -> Oracle:
@@ -345,7 +348,9 @@ class Evidence:
                 return math.inf
             return summary(again, perturbation(again, solution)).total_cost
 
-        return Bootstrap(resampled(stability, problem.samples, replicates=replicates, seed=seed), self.value)
+        return Bootstrap(
+            resampled(stability, problem.samples, replicates=replicates, seed=seed, groups=self.groups), self.value
+        )
 
     def _before(self) -> Mapping[str, Any]:
         """Every sample where it is, by feature: where it stays if nothing is paid."""
