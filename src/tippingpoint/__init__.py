@@ -17,6 +17,7 @@ _HOMES = {
     "api.profiles": ("Profile",),
     "api.stability": ("profile", "stability"),
     "api.tables": ("profile_table",),
+    "api.variations": ("variation_stability",),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "errors": (
         "ClusterError",
@@ -42,6 +43,7 @@ _HOMES = {
     "results.comparisons": ("Comparison", "Verdict"),
     "results.rankings": ("FeatureStability",),
     "results.stability": ("StabilityResult", "Sweep"),
+    "results.variations": ("VariationStability",),
     "space": ("Space",),
 }
 

@@ -6,6 +6,7 @@ from tippingpoint.api.profiles import Profile as Profile
 from tippingpoint.api.stability import profile as profile
 from tippingpoint.api.stability import stability as stability
 from tippingpoint.api.tables import profile_table as profile_table
+from tippingpoint.api.variations import variation_stability as variation_stability
 from tippingpoint.core.divergences import KL as KL
 from tippingpoint.core.divergences import ChiSquare as ChiSquare
 from tippingpoint.core.divergences import CVaR as CVaR
@@ -35,6 +36,7 @@ from tippingpoint.results.comparisons import Verdict as Verdict
 from tippingpoint.results.rankings import FeatureStability as FeatureStability
 from tippingpoint.results.stability import StabilityResult as StabilityResult
 from tippingpoint.results.stability import Sweep as Sweep
+from tippingpoint.results.variations import VariationStability as VariationStability
 from tippingpoint.space import Space as Space
 
 __all__: list[str]  # noqa: PYI035  # what is imported above, and no second list of it

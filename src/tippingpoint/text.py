@@ -91,7 +91,8 @@ def _answer(summary: Mapping[str, Any]) -> str:
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     what = risk_name(summary["loss"])
     if summary["status"] == "features":
-        how = "by reweighting" if math.isinf(summary["theta1"]) else "by moving one feature"
+        moving = "by one variation" if summary.get("one") == "variation" else "by moving one feature"
+        how = "by reweighting" if math.isinf(summary["theta1"]) else moving
         also = "" if math.isinf(summary["theta1"]) or math.isinf(summary["theta2"]) else ", and reweighting"
         return f"What it takes to lift the {what} from {now} to {then} {how}{also}."
     if summary["status"] == "already":

@@ -61,7 +61,7 @@ class MissingRule:
             least, largest = (float(known.min()), float(known.max())) if len(known) else (self.low, self.high)
             if self.kind == "bounds" and not self.low <= least <= largest <= self.high:
                 raise InputError(
-                    f"missing=({self.low:g}, {self.high:g}) must be the least and the largest loss that an outcome can have, but"
+                    f"missing=({self.low:g}, {self.high:g}) must be the least and the largest loss of any outcome, but"
                     f" known ones go from {least:g} to {largest:g}; widen it."
                 )
             return self.low, self.high
@@ -82,7 +82,14 @@ def _is_loss(value: Any) -> bool:
 
 
 def told(
-    rule: MissingRule, held: tuple[float, float], *, gone: int, of: int, originals: int, risks: tuple[float, float]
+    rule: MissingRule,
+    held: tuple[float, float],
+    *,
+    gone: int,
+    of: int,
+    originals: int,
+    risks: tuple[float, float],
+    repeated: bool,
 ) -> str:
     """A note on missing outcomes.
 
@@ -94,12 +101,15 @@ def told(
         How many outcomes are missing of how many, and how many of them of originals; those without are dropped with "drop".
     risks
         The mean loss now, for the two fillings.
+    repeated
+        Whether losses are means of runs.
     """
     first = f"{gone:,} of {of:,} outcomes {'is' if gone == 1 else 'are'} missing"
     also = f", {originals:,} of them of originals" if originals else ""
     if rule.kind == "drop":
         samples = f", and {originals:,} {'sample' if originals == 1 else 'samples'} without an original" if originals else ""
-        return f"{first} and left out{samples}: the number is of what is left, and alternatives more could only lower it"
+        rest = "means are of the runs that are left" if repeated else "alternatives more could only lower the number"
+        return f"{first} and left out{samples}: the number is of what is left, and {rest}"
     if rule.kind == "wrong":
         return f"{first}{also}, and each counts as a loss of {held[1]:g}"
     now = f", and the mean loss now lies between {risks[0]:.4g} and {risks[1]:.4g}" if originals else ""

@@ -152,7 +152,8 @@ class Alternatives:
             at = cost == 0.0
             original[:, sample[at]] = losses[0][at], losses[1][at]
             risks = float(base @ original[0]), float(base @ original[1])
-            notes.append(told(self.missing, held, gone=gone[0], of=gone[1], originals=gone[2], risks=risks))
+            counts = {"gone": gone[0], "of": gone[1], "originals": gone[2]}
+            notes.append(told(self.missing, held, **counts, risks=risks, repeated=runs is not None))
         return TableSamples(oracle, base, labels, whole, self._groups(lines, codes, labels, of), count, tuple(notes))
 
     def _alternatives(
