@@ -83,7 +83,7 @@ class Envelopes(Store):
         if begins is not None:
             self.begins: FloatArray = begins
             return
-        later = np.setdiff1d(np.arange(len(lift)), first, assume_unique=True)
+        later = _others(len(lift), first)
         self.begins = np.zeros(len(lift))
         """The price from which on an atom beats the one before it; of the first of a sample 0."""
         with np.errstate(over="ignore"):  # a lift next to nothing never pays
@@ -93,7 +93,7 @@ class Envelopes(Store):
     def of_moves(cls, count: IntArray, lift: FloatArray, cost: FloatArray) -> Envelopes:
         """From how many atoms every sample has elsewhere, and their lifts and costs; staying is added to each."""
         staying = np.concatenate(([0], np.cumsum(count + 1)))[:-1]
-        moving = np.setdiff1d(np.arange(len(count) + len(lift)), staying, assume_unique=True)
+        moving = _others(len(count) + len(lift), staying)
         lifts, costs = np.zeros(len(count) + len(lift)), np.zeros(len(count) + len(lift))
         lifts[moving], costs[moving] = lift, cost
         return cls(staying, lifts, costs)
@@ -129,6 +129,13 @@ class Envelopes(Store):
         last = np.isin(held + 1, ends)
         after = self.begins[np.minimum(held + 1, len(self.begins) - 1)]
         return np.asarray(np.where(last, 2.0 * self.begins[held], 0.5 * (self.begins[held] + after)))
+
+
+def _others(count: int, places: IntArray) -> IntArray:
+    """`0..count-1` without these."""
+    kept = np.ones(count, dtype=bool)
+    kept[places] = False
+    return np.flatnonzero(kept)
 
 
 @dataclass(frozen=True)
