@@ -114,6 +114,6 @@ def told(
         return f"{first}{also}, and each counts as a loss of {held[1]:g}"
     now = f", and the mean loss now lies between {risks[0]:.4g} and {risks[1]:.4g}" if originals else ""
     return (
-        f"{first}{also}: each may be a loss from {held[0]:g} to {held[1]:g}, so the number is bounded from both sides{now};"
+        f"{first}{also}: each may be a loss from {held[0]:g} to {held[1]:g}, which the two bounds allow for{now};"
         " missing='wrong' or 'drop' says what they count as"
     )

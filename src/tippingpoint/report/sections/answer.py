@@ -79,7 +79,9 @@ class Answer(Section[AnswerPart]):
                 "sentence": _sentence(result, material.part(POPULATION)),
                 "prices": _prices(result, divergence),
                 "equivalents": yardsticks.equivalents(result, divergence),
-                "noise": yardsticks.noise(result, yardsticks.sampling_noise(material.problem), compared),
+                "noise": yardsticks.noise(
+                    result, yardsticks.sampling_noise(material.problem, material.evidence.groups), compared
+                ),
                 "certificate": _certificate(result),
                 "sampling": _sampling(result),
                 "runs": "" if result.get("held_out") is None else _noise(result),

@@ -169,5 +169,7 @@ def _limit(ranking: Ranking) -> str:
     """What a feature without effect costs; empty where there is no such limit."""
     if not math.isfinite(ranking["limit"]):
         return ""
-    costs = f"{alone('reweighting', ranking['asked']['theta2'])} costs: {number(ranking['limit'])} ({EXACT})"
+    # Of a table some of the present losses may be missing, and none of its numbers is exact then.
+    known = "" if ranking["one"] == "variation" and any(row["standing"] != EXACT for row in ranking["rows"]) else f" ({EXACT})"
+    costs = f"{alone('reweighting', ranking['asked']['theta2'])} costs: {number(ranking['limit'])}{known}"
     return f"The limit, where a {ranking['one']} makes no difference, is what {costs}."
