@@ -8,7 +8,7 @@ import numpy as np
 
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.arrays import IntArray
-from tippingpoint.data.frames import read_frame, read_vector
+from tippingpoint.data.frames import read_frame
 from tippingpoint.engine.dask import current_client
 from tippingpoint.engine.oracle import PartitionedOracle
 from tippingpoint.engine.table_partitions import count_samples, in_memory, table_on_cluster
@@ -148,7 +148,7 @@ def profile_table(
     if by is None:
         alternatives.check_ungrouped()
         return _profile(alternatives, None)
-    codes, groups = numbered(read_vector(frame[by].to_native(), f"table[{by!r}]"), by, "group")
+    codes, groups = numbered(frame[by].to_native(), by, "group")
     names = [str(group) for group in groups]
     if len(set(names)) < len(names):
         raise InputError(f"table[{by!r}] holds values that are written alike, such as 1 and '1'; write each in one way.")

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.atoms import Envelopes, WithLosses
+from tippingpoint.core.atoms import Envelopes
 from tippingpoint.core.crossing import NearestErrors
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.oracle import ClosedForm, Oracle
@@ -74,7 +74,7 @@ class EmbeddedAtoms(Envelopes):
 
     def part(self, rows: slice) -> BestResponses:
         """The best responses of a run of samples."""
-        return WithLosses(self.losses[rows], self.run(rows))
+        return self.beside(self.losses, rows)
 
 
 @dataclass(frozen=True)

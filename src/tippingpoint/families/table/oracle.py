@@ -17,7 +17,6 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.families.table.held_out import held_out
 from tippingpoint.families.table.runs import Runs
 
-
 WHATEVER = "exact over the table, whatever the missing outcomes are"
 """What certifies a number that missing outcomes do not change."""
 

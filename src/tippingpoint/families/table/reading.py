@@ -138,7 +138,8 @@ class Alternatives:
         if self.variant is not None and runs is None:
             key, most = codes * self._variants + self.variant[lines], len(labels) * self._variants
             check_single(key, most, lines, lambda i: self._called(lines[i], of), groupings)
-        columns = {name: values[spots] for name, values in self.columns.items()} or {"line": spots}
+        every = len(spots) == len(self.loss)  # in their order, then
+        columns = {name: values if every else values[spots] for name, values in self.columns.items()} or {"line": spots}
         count = gone[0]
         oracle = TableOracle(sample, losses[0], cost, columns, runs)
         if count and self.missing is not None and self.missing.kind == "bounds" and (losses[0] != losses[1]).any():
@@ -346,17 +347,19 @@ _ROLE = {"by": "groups", "repeat": "runs", "group": "group of samples"}
 
 
 def _numbered_column(frame: Any, name: str, what: str) -> tuple[IntArray, list[Any]]:
-    return numbered(read_vector(frame[name].to_native(), f"table[{name!r}]"), name, what)
+    return numbered(frame[name].to_native(), name, what)
 
 
-def numbered(values: np.ndarray[Any, Any], name: str, what: str = "sample") -> tuple[IntArray, list[Any]]:
-    """Number the values in the order of their first line."""
+def numbered(column: Any, name: str, what: str = "sample") -> tuple[IntArray, list[Any]]:
+    """Number the values of a column in the order of their first line."""
     import pandas as pd
+
+    values = column if isinstance(column, pd.Series) else read_vector(column, f"table[{name!r}]")
 
     codes, labels = pd.factorize(values)
     if (codes < 0).any():
         raise InputError(f"table[{name!r}][{int(np.flatnonzero(codes < 0)[0])}] is missing; every line needs its {what}.")
-    return codes.astype(np.intp), list(pd.Index(labels))  # as Python names them: 1, not np.int64(1)
+    return codes.astype(np.intp), pd.Index(labels).tolist()  # as Python names them: 1, not np.int64(1)
 
 
 def _codes(values: Any) -> tuple[IntArray, int]:
