@@ -246,8 +246,8 @@ class Alternatives:
         """
         found = []
         for name, values in self.columns.items():
-            codes, count = _codes(values)
-            if count < 2:
+            codes, count = (None, 0) if name in self.roles.values() else _codes(values)
+            if codes is None or count < 2:
                 continue
             pairs, pair = np.unique(self.sample * count + codes, return_inverse=True)
             several = len(pairs) > len(self.labels)
