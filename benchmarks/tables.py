@@ -1,9 +1,9 @@
 r"""Tables of alternatives with many lines: from the file to a result, and from the result to its page, before and after.
 
 A million lines are 200,000 questions in five wordings, in random order, as a CSV file; the wide one has texts and answers too.
-Either side is a process of its own, and they take turns. Times are those of the processor: both
-work in one thread, so on an idle machine they are seconds, and on a busy one they still compare. The state before is taken from git (`BEFORE`), so the benchmark runs
-in a checkout only. Its report of texts is not timed: every text is a group there, and it runs out of memory.
+Either side is a process of its own, and they take turns. Times are those of the processor: both work in one thread, so on an
+idle machine they are seconds, and on a busy one they still compare. The state before is taken from git (`BEFORE`), so the
+benchmark runs in a checkout only. Its report of texts is not timed: every text is a group there, and it runs out of memory.
 
 Run as `python benchmarks/tables.py`; `--quick` takes a tenth of the lines, at which targets are not meant to be met.
 """
