@@ -18,6 +18,7 @@ _HOMES = {
     "api.profiles": ("Profile",),
     "api.stability": ("profile", "stability", "worst_risk"),
     "api.tables": ("profile_table",),
+    "api.variations": ("variation_stability",),
     "core.divergences": ("KL", "CVaR", "ChiSquare", "Divergence"),
     "errors": (
         "ClusterError",
@@ -45,6 +46,7 @@ _HOMES = {
     "results.drift": ("DriftResult", "DriftSeries"),
     "results.rankings": ("FeatureStability",),
     "results.stability": ("StabilityResult", "Sweep"),
+    "results.variations": ("VariationStability",),
     "results.worst": ("WorstRisk", "WorstRiskCurve"),
     "space": ("Space",),
 }

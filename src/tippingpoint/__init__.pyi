@@ -8,6 +8,7 @@ from tippingpoint.api.stability import profile as profile
 from tippingpoint.api.stability import stability as stability
 from tippingpoint.api.stability import worst_risk as worst_risk
 from tippingpoint.api.tables import profile_table as profile_table
+from tippingpoint.api.variations import variation_stability as variation_stability
 from tippingpoint.core.divergences import KL as KL
 from tippingpoint.core.divergences import ChiSquare as ChiSquare
 from tippingpoint.core.divergences import CVaR as CVaR
@@ -40,6 +41,7 @@ from tippingpoint.results.drift import DriftSeries as DriftSeries
 from tippingpoint.results.rankings import FeatureStability as FeatureStability
 from tippingpoint.results.stability import StabilityResult as StabilityResult
 from tippingpoint.results.stability import Sweep as Sweep
+from tippingpoint.results.variations import VariationStability as VariationStability
 from tippingpoint.results.worst import WorstRisk as WorstRisk
 from tippingpoint.results.worst import WorstRiskCurve as WorstRiskCurve
 from tippingpoint.space import Space as Space

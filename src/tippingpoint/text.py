@@ -95,7 +95,8 @@ def _answer(summary: Mapping[str, Any]) -> str:
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     what = risk_name(summary["loss"])
     if summary["status"] == "features":
-        how = "by reweighting" if math.isinf(summary["theta1"]) else "by moving one feature"
+        moving = "by one variation" if summary.get("one") == "variation" else "by moving one feature"
+        how = "by reweighting" if math.isinf(summary["theta1"]) else moving
         also = "" if math.isinf(summary["theta1"]) or math.isinf(summary["theta2"]) else ", and reweighting"
         return f"What it takes to lift the {what} from {now} to {then} {how}{also}."
     if summary["status"] == "already":
@@ -141,6 +142,7 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
     if summary["status"] in ("attained", "largest") or free:
         listed += [
             *([] if free else [("standard error", _error(summary))]),
+            *([] if summary.get("held_out") is None or free else [("held out", _held_out(summary))]),
             *rows_line(summary),
             ("moving", _moving(summary)),
             ("reweighting", _reweighting(summary)),
@@ -203,8 +205,22 @@ def _error(summary: Mapping[str, Any]) -> str:
     if math.isnan(error):
         reached = "can be reached" if Standing.of(summary).exact else "was found"
         return f"not defined here: the threshold is the largest risk that {reached}"
-    sample = f"{summary['effective_sample']:,.0f} effective of {summary['samples']:,} samples"
-    return f"{number(error, 2)} (sampling, first order; {sample})"
+    effective, samples, groups = f"{summary['effective_sample']:,.0f} effective", summary["samples"], summary.get("groups", 0)
+    if groups:
+        return f"{number(error, 2)} (sampling of groups, first order; {effective} of {groups:,} groups, {samples:,} samples)"
+    return f"{number(error, 2)} (sampling, first order; {effective} of {samples:,} samples)"
+
+
+def _held_out(summary: Mapping[str, Any]) -> str:
+    """What was chosen on some runs, priced on the others."""
+    held, value = summary["held_out"], summary["value"]
+    if math.isinf(held):
+        return "∞: what is chosen on some of the runs does not reach the threshold on the others"
+    more = f"{number(abs(held - value), 3)} {'more' if held >= value else 'less'}"
+    both = f"; {number(summary['corrected'])} where the biases of both cancel"
+    return (
+        f"{number(held)} ({more}), chosen on some of the runs and priced on the others; {number(value)} is in part luck{both}"
+    )
 
 
 def rows_line(summary: Mapping[str, Any]) -> list[Line]:

@@ -234,7 +234,32 @@ TABLES: dict[str, Case] = {
     "a negative cost": (tabled(table(cost=[0.0, 1.0, 0.0, 0.0, -2.0])), ("table['cost'][4] is -2 for sample 'c'", "≥ 0")),
     "a cost of NaN": (tabled(table(cost=[0.0, NAN, 0.0, 0.0, 1.0])), ("table['cost'][1]=nan", "must be finite")),
     "an infinite cost": (tabled(table(cost=[0.0, INF, 0.0, 0.0, 1.0])), ("table['cost'][1]=inf", "must be finite")),
-    "a loss of NaN": (tabled(table(loss=[0.0, NAN, 0.0, 0.0, 1.0])), ("table['loss'][1]=nan", "drop the row or fill it")),
+    "losses that are all missing": (tabled(table(loss=[NAN] * 5)), ("every loss is missing", "what a missing one counts as")),
+    "an unknown rule": (tabled(table(), missing="skip"), ("missing='skip' must be 'bounds'", "'drop'")),
+    "a range that is none": (tabled(table(), missing=(1, 0)), ("missing=(1, 0) must be", "as (0, 5)")),
+    "a range too narrow": (
+        tabled(table(loss=[0.0, NAN, 3.0, 0.0, 1.0]), missing=(0, 2)),
+        ("missing=(0, 2) must be the least and the largest loss", "known ones go from 0 to 3"),
+    ),
+    "runs of no alternative": (tabled(table(run=[1, 2, 1, 1, 1]), repeat="run"), ("repeat='run'", "variant='wording'")),
+    "an alternative twice": (
+        tabled(table(variant=["x", "y", "x", "x", "x"], cost=[0.0, 1.0, 0.0, 0.0, 2.0])),
+        ("the alternative 'x' of sample 'c' stands on two lines, table[3] and table[4]", "repeat='run' (--repeat run)"),
+    ),
+    "a run twice": (
+        tabled(table(variant=["x", "y", "x", "x", "x"], cost=[0.0, 1.0, 0.0, 0.0, 0.0], repeat=[1] * 5)),
+        ("one run of the alternative 'x' of sample 'c' stands on two lines, table[3] and table[4]",),
+    ),
+    "runs of different costs": (
+        tabled(table(variant=["x", "y", "x", "x", "x"], cost=[0.0, 1.0, 0.0, 0.0, 2.0], repeat=[1, 1, 1, 1, 2])),
+        ("table['cost'][4] is 2, and 0 in another run of the alternative 'x' of sample 'c'", "the same cost"),
+    ),
+    "a sample in two groups": (
+        tabled(table(doc=["p", "q", "p", "q", "q"]), group="doc"),
+        ("table['doc'][1]: sample 'a' is in another group", "one group a sample"),
+    ),
+    "one group": (tabled(table(doc=["p"] * 5), group="doc"), ("table['doc'] holds one group only", "leave group out")),
+    "a group without a name": (tabled(table(doc=["p", "p", None, "q", "q"]), group="doc"), ("table['doc'][2] is missing",)),
     "an infinite loss": (tabled(table(loss=[0.0, INF, 0.0, 0.0, 1.0])), ("table['loss'][1]=inf", "must be finite")),
     "words as losses": (tabled(table(loss=["bad"] * 5)), ("table['loss'] holds values that are not numbers, such as 'bad'",)),
     "numbers written as words": (tabled(table(cost=["0", "1", "0", "0", "1"])), ("table['cost'] holds values", "such as '0'")),

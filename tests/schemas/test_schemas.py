@@ -103,6 +103,14 @@ def runs() -> pd.DataFrame:
     return pd.DataFrame({"sample": np.repeat(range(30), 3), "loss": (rng.random(90) < 0.4) * 1.0, "cost": cost})
 
 
+def repeated() -> pd.DataFrame:
+    """The same, each run four times, two samples a document, with some outcomes missing."""
+    rng = np.random.default_rng(4)
+    again = pd.concat([runs().assign(repeat=k, variant=np.tile(["original", "typo", "formal"], 30)) for k in range(4)])
+    loss = np.where(rng.random(360) < 0.05, np.nan, (rng.random(360) < 0.2 + 0.5 * again["loss"]) * 1.0)
+    return again.assign(loss=loss, document=again["sample"] // 2).reset_index(drop=True)
+
+
 class Sevenths(tp.KL):
     """A divergence that the report's page has no formulas for."""
 
@@ -153,6 +161,7 @@ STABILITIES: dict[str, Callable[[], tp.StabilityResult]] = {
     "estimate": lambda: tp.stability(noisy(), X, Y, 0.6, output="score", calls=3000, repeats=5, **PRICES),
     "interrupted": lambda: tp.stability(stopping(), X, Y, 0.5, output="score", **PRICES),
     "table": lambda: tp.profile_table(runs()).stability(0.6, **PRICES),
+    "noisy table": lambda: tp.profile_table(repeated(), group="document").stability(0.6, **PRICES),
     "weighted": lambda: linear(sample_weight=np.arange(40) % 3),
 }
 
@@ -173,6 +182,7 @@ OTHERS: dict[str, Callable[[], Result]] = {
     "ranking of groups": lambda: ranking(features={"both": ["a", "b"], "nan": ["nan"]}),
     "ranking without reweighting": lambda: ranking(**MOVING),
     "ranking in a space": lambda: ranking(space=HELD.edit(frozen=[])),
+    "variations": lambda: tp.variation_stability(repeated(), 0.6, **PRICES),
     "interrupted ranking": lambda: tp.feature_stability(stopping(), X, Y, 0.5, output="score", **PRICES),
     "comparison": lambda: tp.compare(MODELS, X, Y, 0.5, **PRICES),
     "interrupted comparison": lambda: tp.Comparison({"one": replace(linear(), interrupted=True)}, interrupted=True),
@@ -350,6 +360,11 @@ def test_a_report_with_everything_is_as_the_schema_says(reported: Callable[..., 
         assert complaints("report", whole) == []
         assert whole["against"]["rows"][0]["drift"] == drifts.value
         assert None not in (whole["features"], whole["comparison"], whole["gate"], whole["live"])
+    noisy_table = reported(found("noisy table"), features=found("variations"))
+    assert complaints("report", noisy_table) == []
+    assert noisy_table["features"]["one"] == "variation"
+    assert noisy_table["rows"]["tried"]
+    assert noisy_table["words"]["runs"]
     stopped = reported(found("interrupted"), features=found("interrupted ranking"), gate=0.1)
     assert complaints("report", stopped) == []
     assert stopped["gate"]["outcome"] == "interrupted"

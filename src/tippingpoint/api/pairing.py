@@ -122,7 +122,16 @@ def _taking(profile: Profile, samples: IntArray) -> Profile:
         raise TypeError(f"{type(profile.oracle).__name__} cannot be taken apart")
     base = profile.base[samples]
     index = [profile.index[i] for i in samples]
-    return replace(profile, oracle=profile.oracle.taking(samples), base=base / base.sum(), index=index)
+    oracle = profile.oracle.taking(samples)
+    return replace(profile, oracle=oracle, base=base / base.sum(), index=index, groups=_renumbered(profile.groups, samples))
+
+
+def _renumbered(groups: IntArray | None, samples: IntArray) -> IntArray | None:
+    """The groups of these samples, numbered anew; None where each is alone."""
+    if groups is None:
+        return None
+    left, numbers = np.unique(groups[samples], return_inverse=True)
+    return None if len(left) == len(samples) else np.asarray(numbers, dtype=np.intp)
 
 
 def _check_weights(profiles: Mapping[str, Profile]) -> None:

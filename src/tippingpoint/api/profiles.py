@@ -18,16 +18,16 @@ from tippingpoint.api.prices import read_cost, read_number, resolve_prices
 from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
 from tippingpoint.api.worst import UNCERTIFIED, reached, worst_result
-from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.blocks import Block, InMemory, Samples
 from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, honest_lower, solve
-from tippingpoint.core.inference import NORMAL_FROM
+from tippingpoint.core.inference import NORMAL_FROM, effective_groups, influence, standard_error
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import BestResponses
-from tippingpoint.core.sensitive import SensitiveSummary, check_sound, summary
+from tippingpoint.core.sensitive import SensitiveSummary, atoms_of, check_sound, summary
 from tippingpoint.data.columns import Column
 from tippingpoint.data.seals import UNSHARED, Seal
 from tippingpoint.engine.oracle import PartitionedOracle
@@ -83,6 +83,10 @@ class Profile:
         That work at once on every question; the numbers are the same.
     seal
         Of the data, where they are the user's own array: checked before they are read again.
+    groups
+        The number of the group of each sample, within which samples need not be independent; None where all are.
+    missing
+        Outcomes of a table that are missing.
 
     Examples
     --------
@@ -106,6 +110,8 @@ class Profile:
     notes: tuple[str, ...] = ()
     threads: int = 1
     seal: Seal = field(default=UNSHARED, repr=False)
+    groups: IntArray | None = field(default=None, repr=False)
+    missing: int = 0
 
     def __post_init__(self) -> None:
         facts = self._samples.facts
@@ -296,17 +302,26 @@ class Profile:
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
         contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
-        exact = oracle.attains(problem) and not upper - lower > MAX_EXACT_GAP * upper
+        agree = oracle.derived and (lower == upper or upper - lower <= MAX_SILENT_GAP * upper)
+        exact = agree or (oracle.attains(problem) and not upper - lower > MAX_EXACT_GAP * upper)
+        held = oracle.held_out(problem) if reached else None
+        error, effective, groups = self._errors(problem, solution, made, q)
         notes = [*self.notes, *oracle.notes, *([INTERRUPTED] if stopped else [])]
         if contradicted:
             notes.append(
                 f"a lower bound of {certificate.lower:g} contradicts what was found, so none is claimed; please report it"
             )
         searched = not exact and lower == 0.0 < upper
-        if searched and math.isfinite(problem.theta1) and solution.status is Status.ATTAINED and q.moved_share == 0.0:
+        if (
+            searched
+            and not oracle.derived
+            and math.isfinite(problem.theta1)
+            and solution.status is Status.ATTAINED
+            and q.moved_share == 0.0
+        ):
             notes.append(NO_MOVE_FOUND)
-        if reached and solution.status is not Status.ALREADY and q.effective_sample < NORMAL_FROM:
-            notes.append(small_sample(q.effective_sample))
+        if reached and solution.status is not Status.ALREADY and effective < NORMAL_FROM:
+            notes.append(small_sample(effective, groups))
         if reached and oracle.exact and upper - lower > MAX_SILENT_GAP * upper:
             apart = (upper - lower) / upper
             notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
@@ -315,10 +330,10 @@ class Profile:
             lower=lower,
             upper=math.inf if oracle.noisy else upper,
             lower_by=_certifier(certificate, contradicted=contradicted, empty=searched),
-            upper_by="the model's answers are noisy, see the notes" if oracle.noisy else "sensitive distribution",
+            upper_by="the model's answers are noisy, see the notes" if oracle.noisy else oracle.attained_by,
             exact=exact,
             status=solution.status.value,
-            standard_error=q.standard_error,
+            standard_error=error,
             risk=problem.risk,
             current_risk=problem.current,
             largest_risk=problem.reachable,
@@ -337,7 +352,7 @@ class Profile:
             unit=oracle.unit,
             moved_share=q.moved_share,
             effective_share=q.effective_share,
-            effective_sample=q.effective_sample,
+            effective_sample=effective,
             nats=q.nats,
             samples=problem.samples.facts.count,
             evaluations=solution.evaluations,
@@ -345,8 +360,25 @@ class Profile:
             trace=oracle.trace or solution.risks,
             interrupted=oracle.interrupted or stopped,
             caution=oracle.caution if reached else "",
+            held_out=None if held is None else held.value,
+            corrected=None if held is None else held.corrected(upper),
+            groups=groups,
+            missing=self.missing,
             **self._live(oracle, problem, made, q, upper),
         )
+
+    def _errors(
+        self, problem: Problem, solution: Solution, made: Perturbation, q: SensitiveSummary
+    ) -> tuple[float, float, int]:
+        """The standard error, the effective number of samples, or of groups where there are any, and how many of these."""
+        if self.groups is None:
+            return q.standard_error, q.effective_sample, 0
+        count = int(self.groups.max()) + 1
+        atoms = atoms_of(problem, made, q)
+        effective = effective_groups(problem.base * atoms.weights, self.groups)
+        attained = solution.status is Status.ATTAINED
+        error = standard_error(influence(problem, solution), problem.base, self.groups) if attained else math.nan
+        return error, effective, count
 
     def _live(self, oracle: Oracle, problem: Problem, made: Perturbation, q: SensitiveSummary, value: float) -> dict[str, Any]:
         """What a result can still work out."""
@@ -364,6 +396,7 @@ class Profile:
             backend=self.backend,
             origin=self.origin,
             seal=self.seal,
+            groups=self.groups,
         )
         return {"evidence": evidence}
 

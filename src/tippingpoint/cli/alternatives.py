@@ -18,7 +18,8 @@ from tippingpoint.cli.tables import read_table
 from tippingpoint.errors import InputError
 
 TABLE_FILES = """\
-runs.csv has one line an alternative, with columns sample, loss, cost (the line of cost 0 is the sample as it is).
+runs.csv has one line an alternative, with columns sample, loss, cost (the line of cost 0 is the sample as it is), and
+optionally variant (its name), repeat (which run of it), weight; an empty loss is an outcome that is missing.
 """
 """What `--table` may be, below the examples."""
 
@@ -93,6 +94,8 @@ def refuse_columns(options: argparse.Namespace) -> None:
 
 def _profiled(options: argparse.Namespace, path: str, **grouping: Any) -> Any:
     columns = {role: getattr(options, f"{role}_column") or role for role in shared.ROLES}
+    columns |= {role: getattr(options, role) for role in shared.KEYS if getattr(options, role) is not None}
+    grouping |= {} if options.missing is None else {"missing": options.missing}
     written = dialect(options)
     frame = read_table(path, written)
     with naming_lines(path, written, OF_TABLES):

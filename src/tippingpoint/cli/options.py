@@ -8,7 +8,7 @@ from typing import Any
 
 from tippingpoint.api.prices import BUDGET
 from tippingpoint.cli.dialects import encoding_named, separator_named
-from tippingpoint.cli.parsing import Parser, count, number, numbers, seed, words
+from tippingpoint.cli.parsing import Parser, count, missing_rule, number, numbers, seed, words
 from tippingpoint.core.divergences import divergence_choices
 from tippingpoint.families.options import CommandLine, Kind
 from tippingpoint.families.registry import FAMILIES
@@ -24,7 +24,10 @@ LOADING = ("classes", "state", "trust")
 ROLES = ("sample", "loss", "cost")
 """Columns that every table of alternatives has."""
 
-TABLES = (*(f"{role}_column" for role in ROLES), "by", "common")
+KEYS = ("variant", "repeat", "group")
+"""Further columns of tables of alternatives, which need not be there."""
+
+TABLES = (*(f"{role}_column" for role in ROLES), *KEYS, "missing", "by", "common")
 """Options of tables of alternatives."""
 
 THREADS = "threads that work at once, of any model; default all cores, as far as OMP_NUM_THREADS allows; numbers stay the same"
@@ -139,6 +142,19 @@ def add_columns(parser: Parser, *, by: bool = True, common: bool = False) -> Non
     group = parser.add_argument_group("of a table of alternatives")
     for role in ROLES:
         group.add_argument(f"--{role}-column", metavar="COLUMN", help=f"column of --table with the {role} (default: {role})")
+    group.add_argument("--variant", metavar="COLUMN", help="column that names the alternatives of a sample (default: variant)")
+    group.add_argument(
+        "--repeat", metavar="COLUMN", help="column that counts runs of an alternative (default: repeat, if there is one)"
+    )
+    group.add_argument(
+        "--group", metavar="COLUMN", help="what samples have in common, as a document; errors are of groups then"
+    )
+    group.add_argument(
+        "--missing",
+        metavar="RULE",
+        type=missing_rule,
+        help="empty losses: bounds (default: any loss, so the number is bounded), wrong, drop, a loss, or LEAST,LARGEST",
+    )
     if by:
         group.add_argument("--by", metavar="COLUMN", help="column that tells several runs in one table apart, as model")
     if common:

@@ -51,6 +51,15 @@ def count(text: str) -> int:
     return int(text)
 
 
+def missing_rule(text: str) -> str | float | tuple[float, ...]:
+    """What a missing outcome counts as: a word, a loss, or two; who reads tables knows the words."""
+    try:
+        losses = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return text
+    return losses[0] if len(losses) == 1 else losses
+
+
 def seed(text: str) -> int:
     """A whole number that any generator takes."""
     if not text.isdecimal() or int(text) >= 2**32:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tippingpoint.api.comparing import compare
 from tippingpoint.api.reviewing import review
+from tippingpoint.api.variations import variation_column, variation_stability
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, read_tables, refuse_columns
 from tippingpoint.cli.drift import drifts_of
@@ -78,13 +79,17 @@ def _of_models(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, 
 
 
 def _of_tables(options: argparse.Namespace) -> tuple[StabilityResult, dict[str, Any]]:
-    """The same of the first table; none has features to rank."""
+    """The same of the first table, with its variations in place of features."""
     refuse(options, "--table", "current")
     tables = read_tables(options)
-    parts = {"model": tables.name, "data": tables.path}
+    asked = question_settings(options)
+    parts: dict[str, Any] = {"model": tables.name, "data": tables.path}
+    column = variation_column(tables.first)
+    if column is not None:
+        parts["features"] = variation_stability(tables.first, options.risk, variation=column, **asked)
     if len(tables.profiles) == 1:
         if options.common:
             raise InputError("--common is of several tables; leave it out.")
-        return tables.first.stability(options.risk, **question_settings(options)), parts
-    compared = compare(tables.profiles, risk=options.risk, common=options.common, **question_settings(options))
+        return tables.first.stability(options.risk, **asked), parts
+    compared = compare(tables.profiles, risk=options.risk, common=options.common, **asked)
     return next(iter(compared.results.values())), {**parts, "comparison": compared}

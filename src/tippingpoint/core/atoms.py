@@ -21,6 +21,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ from tippingpoint.errors import UnsupportedError
 
 MAX_ATOMS_A_SAMPLE = 32
 """Atoms a sample, on average, from which on a memory forgets those that cannot matter."""
+
+MAX_RANKS = 12
+"""Atoms of a sample up to which they are counted rank by rank."""
 
 Outline = tuple[IntArray, FloatArray, FloatArray]
 """Sample, lift and cost of atoms."""
@@ -80,10 +84,11 @@ class Envelopes(Store):
         self.first = first
         self.lift = lift
         self.cost = cost
+        self._parts: dict[tuple[int, int], WithLosses] = {}
         if begins is not None:
             self.begins: FloatArray = begins
             return
-        later = np.setdiff1d(np.arange(len(lift)), first, assume_unique=True)
+        later = _others(len(lift), first)
         self.begins = np.zeros(len(lift))
         """The price from which on an atom beats the one before it; of the first of a sample 0."""
         with np.errstate(over="ignore"):  # a lift next to nothing never pays
@@ -93,7 +98,7 @@ class Envelopes(Store):
     def of_moves(cls, count: IntArray, lift: FloatArray, cost: FloatArray) -> Envelopes:
         """From how many atoms every sample has elsewhere, and their lifts and costs; staying is added to each."""
         staying = np.concatenate(([0], np.cumsum(count + 1)))[:-1]
-        moving = np.setdiff1d(np.arange(len(count) + len(lift)), staying, assume_unique=True)
+        moving = _others(len(count) + len(lift), staying)
         lifts, costs = np.zeros(len(count) + len(lift)), np.zeros(len(count) + len(lift))
         lifts[moving], costs[moving] = lift, cost
         return cls(staying, lifts, costs)
@@ -105,9 +110,37 @@ class Envelopes(Store):
         within = slice(start, end)
         return Envelopes(self.first[rows] - start, self.lift[within], self.cost[within], self.begins[within])
 
+    def beside(self, losses: FloatArray, rows: slice) -> WithLosses:
+        """The atoms of a run of samples beside their losses; kept, as every question asks for the same runs."""
+        key = rows.start, rows.stop
+        if key not in self._parts:
+            self._parts[key] = WithLosses(losses[rows], self.run(rows))
+        return self._parts[key]
+
+    @cached_property
+    def _ranks(self) -> list[tuple[IntArray, FloatArray]] | None:
+        """Of samples that have few atoms: who has one of each rank, and from which price on it pays; None where some have many.
+
+        What is counted rank by rank need not be summed over runs of every length, which takes several times as long.
+        """
+        counts = np.diff(self.first, append=len(self.begins))
+        deepest = int(counts.max(initial=0))
+        if deepest > MAX_RANKS:
+            return None
+        ranks = list[tuple[IntArray, FloatArray]]()
+        for rank in range(1, deepest):
+            rows = np.flatnonzero(counts > rank)
+            ranks.append((rows, self.begins[self.first[rows] + rank]))
+        return ranks
+
     def chosen(self, price: float) -> IntArray:
         if math.isinf(price):  # even where the price from which on it pays is no number
             return np.append(self.first[1:], len(self.begins)) - 1
+        if self._ranks is not None:
+            chosen = self.first.copy()
+            for rows, begins in self._ranks:
+                chosen[rows] += begins < price
+            return chosen
         beaten = (self.begins < price).astype(np.intp)
         beaten[self.first] = 0
         return np.asarray(self.first + np.add.reduceat(beaten, self.first))
@@ -129,6 +162,13 @@ class Envelopes(Store):
         last = np.isin(held + 1, ends)
         after = self.begins[np.minimum(held + 1, len(self.begins) - 1)]
         return np.asarray(np.where(last, 2.0 * self.begins[held], 0.5 * (self.begins[held] + after)))
+
+
+def _others(count: int, places: IntArray) -> IntArray:
+    """`0..count-1` without these."""
+    kept = np.ones(count, dtype=bool)
+    kept[places] = False
+    return np.flatnonzero(kept)
 
 
 @dataclass(frozen=True)
@@ -286,7 +326,9 @@ class AtomsOracle(Oracle):
         original = np.flatnonzero(cost == 0.0)
         self._losses = np.zeros(int(sample.max()) + 1)
         self._losses[sample[original]] = loss[original]
-        self._kept = kept = envelope(sample, loss, cost)
+        # Who loses no more elsewhere stays: these are most alternatives, and need not be sorted.
+        pays = np.flatnonzero((cost == 0.0) | (loss > self._losses[sample]))
+        self._kept = kept = pays[envelope(sample[pays], loss[pays], cost[pays])]
         first = np.searchsorted(sample[kept], np.arange(len(self._losses)))
         self._envelopes = Envelopes(first, loss[kept] - self._losses[sample[kept]], cost[kept])
 
@@ -295,7 +337,7 @@ class AtomsOracle(Oracle):
         return self._losses
 
     def part(self, rows: slice) -> BestResponses:
-        return WithLosses(self._losses[rows], self._envelopes.run(rows))
+        return self._envelopes.beside(self._losses, rows)
 
     def respond(self, price: float) -> Response:
         return self._envelopes.respond(price)

@@ -45,6 +45,42 @@ class Drawn(Samples):
         return self._samples.gather(lambda block: task(draw.block(block)))
 
 
+class DrawnGroups(Samples):
+    """Groups of samples in this process, drawn whole and with replacement: as many as there are.
+
+    Parameters
+    ----------
+    samples
+        From which they are drawn.
+    groups
+        The number of the group of each sample.
+    seed, replicate
+        Of the generator.
+    """
+
+    def __init__(self, samples: Samples, groups: IntArray, seed: int, replicate: int) -> None:
+        self._samples = samples
+        count = int(groups.max()) + 1
+        counts = np.random.default_rng([seed, replicate]).multinomial(count, np.full(count, 1.0 / count))
+        self._counts = counts[groups]
+        self._whole = math.fsum(samples.gather(lambda block: float(np.add.reduce(block.base * self._of(block)))))
+
+    @property
+    def ceiling(self) -> float:
+        return self._samples.ceiling
+
+    def gather(self, task: Task[T]) -> list[T]:
+        return self._samples.gather(lambda block: task(self._block(block)))
+
+    def _of(self, block: Block) -> IntArray:
+        return np.asarray(self._counts[block.first : block.first + len(block)])
+
+    def _block(self, block: Block) -> Block:
+        counts = self._of(block)
+        drawn = np.flatnonzero(counts)
+        return block.seen(Restricted(block.responses, drawn), block.base[drawn] * counts[drawn] / self._whole)
+
+
 @dataclass(frozen=True)
 class Draw:
     """Which rows of a block are drawn, and how often."""

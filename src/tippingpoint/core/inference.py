@@ -17,9 +17,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, total
+from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.blocks import Block, Samples
-from tippingpoint.core.drawn import Drawn
+from tippingpoint.core.drawn import Drawn, DrawnGroups
 from tippingpoint.core.dual import Solution, Status
 from tippingpoint.core.perturbations import Terms
 from tippingpoint.core.problem import Problem
@@ -60,9 +60,22 @@ class Effects:
         return total(block.base, self(block))
 
 
-def standard_error(psi: FloatArray, base: FloatArray) -> float:
-    """`√(Σ p² ψ² / (1 - Σ p²))`: for equal weights, the standard deviation of the influence over `√n`."""
-    return error_of(length(base * psi), float(np.square(base).sum()))
+def standard_error(psi: FloatArray, base: FloatArray, groups: IntArray | None = None) -> float:
+    """`√(Σ p² ψ² / (1 - Σ p²))`: for equal weights, the standard deviation of the influence over `√n`.
+
+    Samples of one group need not be independent. Then `p ψ` and `p` are summed over every group before they are squared.
+    """
+    effects, masses = (base * psi, base) if groups is None else (_summed(each, groups) for each in (base * psi, base))
+    return error_of(length(effects), float(np.square(masses).sum()))
+
+
+def effective_groups(mass: FloatArray, groups: IntArray) -> float:
+    """`1/Σ_g Q_g²`: how many equally heavy groups the masses of samples amount to."""
+    return 1.0 / float(np.square(_summed(mass, groups)).sum())
+
+
+def _summed(values: FloatArray, groups: IntArray) -> FloatArray:
+    return np.asarray(np.bincount(groups, weights=values), dtype=float)
 
 
 def error_of(root: float, squares: float) -> float:
@@ -99,6 +112,17 @@ def check_level(level: float) -> None:
         raise InputError(f"level={level!r} must lie strictly between 0 and 1, as 0.95.")
 
 
-def resampled(stability: Callable[[Samples], float], samples: Samples, *, replicates: int, seed: int) -> FloatArray:
-    """Stabilities of rows drawn with replacement: each replicate is a new set of weights for the same responses."""
-    return np.array([stability(Drawn(samples, seed, replicate)) for replicate in range(replicates)])
+def resampled(
+    stability: Callable[[Samples], float],
+    samples: Samples,
+    *,
+    replicates: int,
+    seed: int,
+    groups: IntArray | None = None,
+) -> FloatArray:
+    """Stabilities of rows, or of whole groups of them, drawn with replacement: new weights for the same responses each time."""
+
+    def drawn(replicate: int) -> Samples:
+        return Drawn(samples, seed, replicate) if groups is None else DrawnGroups(samples, groups, seed, replicate)
+
+    return np.array([stability(drawn(replicate)) for replicate in range(replicates)])

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tippingpoint.core.arrays import FloatArray, IntArray, Signs
 from tippingpoint.core.dual import Solution
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.errors import ModelError, UnsupportedError
+
+if TYPE_CHECKING:
+    from tippingpoint.core.atoms import Envelopes
 
 INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 """What a result says of a search that somebody at the keyboard ended."""
@@ -42,6 +46,28 @@ class Certificate:
 
     lower: float
     by: str
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A stability chosen on some runs of every outcome and priced on the others.
+
+    Attributes
+    ----------
+    value
+        The number; infinite where what is chosen does not reach the threshold on the others.
+    parts
+        Parts of the runs, each of which was held out once.
+    """
+
+    value: float
+    parts: int
+
+    def corrected(self, value: float) -> float | None:
+        """Between the stability of mean losses and this one, where their biases cancel; None where this one is infinite."""
+        if not math.isfinite(self.value):
+            return None
+        return (self.parts * value + (self.parts - 1) * self.value) / (2 * self.parts - 1)
 
 
 @dataclass(frozen=True)
@@ -93,6 +119,12 @@ class Oracle(ABC):
 
     certificate: str
     """In words: why the responses are exact, or how they were searched for."""
+
+    derived: bool = False
+    """Whether nothing is searched for: bounds that differ come of outcomes that nobody knows, and no search closes them."""
+
+    attained_by: str = "sensitive distribution"
+    """In words: what attains the upper bound."""
 
     unit: str
     """In words: what the square root of a cost measures; "cost" where it measures nothing."""
@@ -188,6 +220,14 @@ class Oracle(ABC):
 
     def closed_form(self) -> ClosedForm | None:
         """The responses as a formula that others can compute with, as the page of a report does; None where there is none."""
+        return None
+
+    def held_atoms(self) -> Envelopes | None:
+        """All places that matter at any price, where they are counted off and held already; None where they are not."""
+        return None
+
+    def held_out(self, problem: Problem) -> HeldOut | None:
+        """The stability chosen on some runs of every outcome and priced on the others; None where outcomes are of one run."""
         return None
 
     @property

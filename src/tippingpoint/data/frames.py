@@ -214,11 +214,13 @@ def _vector(data: Any, name: str, length: int | None) -> np.ndarray[Any, Any]:
     return values
 
 
-def read_numbers(data: Any, name: str, length: int | None = None) -> FloatArray:
-    """A vector of finite numbers, as an array that nobody else holds."""
+def read_numbers(data: Any, name: str, length: int | None = None, *, gaps: bool = False) -> FloatArray:
+    """A vector of finite numbers, as an array that nobody else holds; with `gaps` some may be missing, which is NaN."""
     values = _vector(data, name, length)
+    if gaps and values.dtype.kind == "O":
+        values = np.array([math.nan if is_missing(value) else value for value in values.tolist()], dtype=object)
     numbers = _numbers(values, name)
-    bad = _first_not_finite(numbers)
+    bad = _first_not_finite(np.nan_to_num(numbers, nan=0.0, posinf=math.inf, neginf=-math.inf) if gaps else numbers)
     if bad is not None:
         raise InputError(f"{name}[{bad}]={numbers[bad]}: every value must be finite; drop the row or fill it.")
     return numbers.copy() if np.may_share_memory(numbers, values) else numbers

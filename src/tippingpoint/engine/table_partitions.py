@@ -73,7 +73,7 @@ def _read(number: int, frame: Any, roles: Mapping[str, str]) -> TablePart:
         if not len(frame):
             return TablePart(None, (0.0, 1.0))
         alternatives = read_alternatives(read_frame(frame.reset_index(drop=True), "table"), roles)
-        return TablePart(alternatives.of(np.arange(len(frame))), alternatives.range)
+        return TablePart(alternatives.of(), alternatives.range)
 
 
 def _facts(part: TablePart) -> tuple[float, tuple[float, float]]:

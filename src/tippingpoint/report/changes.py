@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+from tippingpoint.report.edits import is_text
 from tippingpoint.text import number
 
 MAX_NAMED = 4
@@ -27,12 +28,16 @@ WARNING = "⚠ "
 
 @dataclass(frozen=True)
 class Change:
-    """A feature of a row before and after, and what makes that doubtful; empty where nothing does."""
+    """A feature of a row before and after, and what makes that doubtful; empty where nothing does.
+
+    `edited` is whether both are texts, of which edits are shown.
+    """
 
     feature: str
     before: str
     after: str
     doubt: str
+    edited: bool = False
 
 
 def changes_of(rows: Mapping[str, Any], top: Mapping[str, Any]) -> list[Change]:
@@ -83,7 +88,7 @@ def _change(rows: Mapping[str, Any], j: int, now: Any, then: Any) -> Change:
         after = f"≈{after}"
     elif before == after and numbers:
         after = f"just {'above' if then > now else 'below'} {before}"
-    return Change(rows["columns"][j], before, after, _doubt(then, holds))
+    return Change(rows["columns"][j], before, after, _doubt(then, holds), is_text(now, then))
 
 
 def _broken(then: Any, holds: Mapping[str, Any] | None) -> bool:

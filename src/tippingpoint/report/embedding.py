@@ -44,6 +44,9 @@ COARSE_RUNGS = 6
 MAX_LADDER_NUMBERS = 400_000
 """Numbers that a ladder may take in a page; with very many samples it has fewer rungs."""
 
+MAX_EXACT_NUMBERS = 1_000_000
+"""Numbers of places that are held with all of their digits where all places are known."""
+
 MAX_NUMBERS = 3_000_000
 """Numbers beyond which a page would be too large for a browser, and holds none."""
 
@@ -67,7 +70,11 @@ class EmbeddedAtoms(Envelopes):
     def __init__(self, held: dict[str, Any]) -> None:
         self.losses: FloatArray = unpack(held["losses"])
         atoms = Envelopes.of_moves(unpack(held["count"]).astype(np.intp), unpack(held["lift"]), unpack(held["cost"]))
-        super().__init__(atoms.first, atoms.lift, atoms.cost)
+        super().__init__(atoms.first, atoms.lift, atoms.cost, atoms.begins)
+
+    def part(self, rows: slice) -> BestResponses:
+        """The best responses of a run of samples."""
+        return self.beside(self.losses, rows)
 
 
 @dataclass(frozen=True)
@@ -123,11 +130,15 @@ def embed(oracle: Oracle, loss: str, prices: tuple[float, float]) -> Embedded | 
         return _errors(oracle) if 2 * len(oracle.losses) <= MAX_NUMBERS else None
     peak = oracle.peak()
     own = _own(prices, peak)
-    responses, exact = _responses(oracle, own, peak)
     near = tuple(price for price in own if price < oracle.ceiling)
     ends = tuple(
         price for price in (own[0] / FINE_RATIO**FINE_RUNGS, own[-1] * FINE_RATIO**FINE_RUNGS) if price < oracle.ceiling
     )
+    held = oracle.held_atoms()
+    if held is not None:
+        sample = np.repeat(np.arange(len(held.first)), np.diff(held.first, append=len(held.lift)))
+        return _packed(oracle, (sample, held.lift, held.cost), near + ends, exact=2 * len(sample) <= MAX_EXACT_NUMBERS)
+    responses, exact = _responses(oracle, own, peak)
     return _atoms(oracle, responses, near + ends, exact=exact)
 
 
@@ -219,7 +230,14 @@ def _enveloped(sample: IntArray, lift: FloatArray, cost: FloatArray) -> tuple[In
 
 
 def _atoms(oracle: Oracle, found: list[Response], seen: tuple[float, ...], *, exact: bool) -> Embedded | None:
-    sample, lift, cost = _envelopes(found)
+    return _packed(oracle, _envelopes(found), seen, exact=exact)
+
+
+def _packed(
+    oracle: Oracle, places: tuple[IntArray, FloatArray, FloatArray], seen: tuple[float, ...], *, exact: bool
+) -> Embedded | None:
+    """Places on the envelopes as a page holds them: with all digits where they are all there are, else with fewer."""
+    sample, lift, cost = places
     digits: Digits = "f8" if exact else "f4"
     if digits == "f4":  # rounded so that what is claimed is still attained: less lift, more cost
         less = np.nextafter(lift.astype(np.float32), np.float32(0.0))

@@ -25,6 +25,9 @@ MAX_RULES = 6
 MIN_SHARE_NOW, MIN_SHARE_THEN = 0.02, 0.05
 """Share of the data, and of the sensitive distribution, below which a condition is not listed."""
 
+ROUND_OFF = 1e-9
+"""Part of a share that is rounding."""
+
 MIN_LIFT = 1.1
 """Over-representation from which on a condition is listed."""
 
@@ -87,6 +90,9 @@ def _conditions(feature: str, column: Column, values: FloatArray, base: FloatArr
     distinct = np.unique(values[known])
     named = words(column)
     if named is not None or len(distinct) <= MAX_DISTINCT:
+        if len(distinct) > MAX_DISTINCT:  # of many names, only those that are frequent enough to be listed
+            shares = np.bincount(np.searchsorted(distinct, values[known]), weights=base[known])
+            distinct = distinct[shares >= MIN_SHARE_NOW * (1.0 - ROUND_OFF)]
         for value in distinct:
             label = named[int(value)] if named is not None else f"{value:g}"
             yield Condition(feature, f"{feature} is {label}", known & (values == value))

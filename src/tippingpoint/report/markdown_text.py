@@ -15,8 +15,16 @@ OPENING = re.compile(r"^([#+=-]|\d+(?=[.)](\s|$)))")
 """How a block begins that is more than a paragraph: a heading, a list, a rule; what else begins one is special anywhere."""
 
 
+class Marked(str):
+    """Text that is Markdown already, on one line."""
+
+    __slots__ = ()
+
+
 def text(value: Any) -> str:
     """A value on one line."""
+    if isinstance(value, Marked):
+        return value
     return SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(visible(value).split()))
 
 

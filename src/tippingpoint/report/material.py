@@ -73,6 +73,11 @@ class Material:
         return self.evidence.places()
 
     @cached_property
+    def tried(self) -> bool:
+        """Whether places are alternatives of a table, which somebody tried, and not moves of features."""
+        return self.evidence.oracle.derived
+
+    @cached_property
     def embedded(self) -> Embedded | None:
         """The best responses as a page holds them; None where it cannot."""
         return embed(self.evidence.oracle.widened(), self.result["loss"], self.evidence.distribution.prices)

@@ -11,6 +11,9 @@ from tippingpoint.report.changes import WHOLE_ROUND_OFF
 from tippingpoint.report.column_format import column_format
 from tippingpoint.results.evidence import Places, words
 
+KINDS = ("variation", "variant")
+"""Columns of a table that say which kind of alternative a line is, the better first."""
+
 MAX_MOVES = 5
 """Features that are named."""
 
@@ -19,9 +22,11 @@ class Move(TypedDict):
     """How a feature changes: its size as a whole, mean and length of a change where there is one, and how often there is.
 
     A `distance` is how far an input of a module has moved, in its own units; numbers are in standard deviations.
+    Of a table of alternatives, a kind of them that is `chosen`, with its mean cost and how often it is.
     """
 
     feature: str
+    chosen: bool
     switches: bool
     distance: bool
     size: float
@@ -54,6 +59,7 @@ def most_moved(places: Places) -> list[Move]:
         mean, length = (0.0, 0.0) if switches else (total(mass, each) / share / unit for each in (step, np.abs(step)))
         move: Move = {
             "feature": name,
+            "chosen": False,
             "switches": switches,
             "distance": column.holds == "shift",
             "size": float(size),
@@ -63,6 +69,47 @@ def most_moved(places: Places) -> list[Move]:
         }
         moves.append(move)
     return sorted(moves, key=lambda each: -each["size"])[:MAX_MOVES]
+
+
+def most_chosen(places: Places) -> list[Move]:
+    """The variations, or else the variants, of a table that samples go to most."""
+    q = places.distribution
+    name = next((each for each in KINDS if each in places.after), None)
+    moved = np.flatnonzero(q.cost > 0.0)
+    if name is None or not len(moved):
+        return []
+    shares, costs = dict[str, float](), dict[str, float]()
+    for kind, mass, cost in zip(
+        np.asarray(places.after[name])[moved].tolist(), q.mass[moved].tolist(), q.cost[moved].tolist(), strict=True
+    ):
+        shares[str(kind)] = shares.get(str(kind), 0.0) + mass
+        costs[str(kind)] = costs.get(str(kind), 0.0) + mass * cost
+    ranked = sorted(shares, key=lambda kind: -shares[kind])[:MAX_MOVES]
+    return [
+        {
+            "feature": kind,
+            "chosen": True,
+            "switches": True,
+            "distance": False,
+            "size": float(np.sqrt(shares[kind])),
+            "mean": costs[kind] / shares[kind] if shares[kind] > 0.0 else 0.0,
+            "length": 0.0,
+            "share": shares[kind],
+        }
+        for kind in ranked
+    ]
+
+
+def of_samples(places: Places) -> list[str]:
+    """The columns of a table that are the same for all alternatives of a sample, as far as samples move: what it is about."""
+    q = places.distribution
+    moved = np.flatnonzero(q.cost > 0.0)
+    named = []
+    for name, after in places.after.items():
+        now, then = np.asarray(places.before[name])[q.sample[moved]], np.asarray(after)[moved]
+        if name not in KINDS and (now == then).all():
+            named.append(name)
+    return named
 
 
 def implausible(places: Places) -> dict[str, Doubt]:

@@ -9,10 +9,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.divergences import DIVERGENCES, Divergence, divergence_named
 from tippingpoint.core.dual import Status, solve
-from tippingpoint.core.inference import LEVEL, normal_margin
+from tippingpoint.core.inference import LEVEL, influence, normal_margin, standard_error
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution, SensitiveSummary, atoms_of, summary
 
@@ -61,6 +62,12 @@ class Solved:
         """The perturbation as atoms."""
         return atoms_of(self.problem, self.perturbation, self.summary)
 
+    def standard_error(self, groups: IntArray | None) -> float:
+        """Of the stability, by samples or by groups of them."""
+        if groups is None:
+            return self.summary.standard_error
+        return standard_error(influence(self.problem, self.perturbation.solution), self.problem.base, groups)
+
 
 def solve_with(problem: Problem, **settings: Any) -> Solved:
     """The same question with other settings."""
@@ -99,15 +106,15 @@ def along_dial(problem: Problem) -> dict[float, Solved]:
     return solved
 
 
-def over_thresholds(problem: Problem) -> SweepPart:
-    """The stability over thresholds."""
-    return _swept("risk", along_thresholds(problem))
+def over_thresholds(problem: Problem, groups: IntArray | None = None) -> SweepPart:
+    """The stability over thresholds; errors are of groups of samples where there are any."""
+    return _swept("risk", along_thresholds(problem), groups)
 
 
-def over_mixes(problem: Problem) -> Dial:
+def over_mixes(problem: Problem, groups: IntArray | None = None) -> Dial:
     """The stability along the dial."""
     budget, own = dial(problem.theta1, problem.theta2)
-    return {**_swept("mix", along_dial(problem)), "budget": budget, "own": own}
+    return {**_swept("mix", along_dial(problem), groups), "budget": budget, "own": own}
 
 
 def dial(theta1: float, theta2: float) -> tuple[float, float]:
@@ -158,10 +165,10 @@ def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
     return [solve_with(problem, **each).distribution for each in settings]
 
 
-def _swept(over: str, solved: dict[float, Solved]) -> SweepPart:
+def _swept(over: str, solved: dict[float, Solved], groups: IntArray | None) -> SweepPart:
     found: Sequence[Solved] = list(solved.values())
     value = [each.value for each in found]
-    margin = [normal_margin(each.summary.standard_error, LEVEL) for each in found]
+    margin = [normal_margin(each.standard_error(groups), LEVEL) for each in found]
     return {
         "over": over,
         "at": list(solved),

@@ -44,6 +44,10 @@ class Section(ABC, Generic[Part]):
     def markdown(self, part: Part, result: Mapping[str, Any]) -> Sequence[str] | None:
         """The same as blocks of Markdown; None for no section."""
 
+    def heading(self, part: Part) -> str:
+        """The heading, of a part."""
+        return self.title
+
     def render_html(self, summary: Mapping[str, Any]) -> Markup | None:
         """The element of the page, from the whole summary; None where there is nothing to say."""
         children = self.html(cast("Part", summary), summary["result"])
@@ -51,7 +55,7 @@ class Section(ABC, Generic[Part]):
             return None
         return tag(
             "section",
-            tag("h2", self.title, id=f"{self.name}-title", class_=None if self.titled else "hidden"),
+            tag("h2", self.heading(cast("Part", summary)), id=f"{self.name}-title", class_=None if self.titled else "hidden"),
             *children,
             id=self.name,
             aria_labelledby=f"{self.name}-title",
@@ -61,7 +65,7 @@ class Section(ABC, Generic[Part]):
     def render_markdown(self, summary: Mapping[str, Any]) -> list[str]:
         """The blocks of Markdown, from the whole summary; none where there is nothing to say."""
         blocks = self.markdown(cast("Part", summary), summary["result"])
-        return [] if blocks is None else [f"## {self.title}", *blocks]
+        return [] if blocks is None else [f"## {self.heading(cast('Part', summary))}", *blocks]
 
 
 def lead(text: str) -> Markup:

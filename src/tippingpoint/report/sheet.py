@@ -28,6 +28,15 @@ MAX_CELLS = 20_000
 MAX_CHANGES = 40_000
 """Changed values that a page holds."""
 
+TELLING = ("variation", "variant", "text", "answer")
+"""Columns of a table that tell most of an alternative, the first first."""
+
+MAX_NAME = 60
+"""Characters up to which a value is shown as it is, spaces too."""
+
+MAX_TEXT = 3_000
+"""Characters of a text that a page holds."""
+
 DIGITS = 9
 """Of a value after a move; less is lost in rounding than any column can tell apart."""
 
@@ -85,26 +94,30 @@ class Sheet:
         Positions of the samples.
     freely
         Whether every column that is no category moves as a number, truth values too.
+    tried
+        Whether places are alternatives of a table: columns are then what is known of each, and no moves of numbers.
     """
 
-    def __init__(self, places: Places, rows: IntArray, *, freely: bool) -> None:
-        columns = {name: column for name, (column, _, _) in places.numbers.items()}
+    def __init__(self, places: Places, rows: IntArray, *, freely: bool, tried: bool = False) -> None:
+        columns = {} if tried else {name: column for name, (column, _, _) in places.numbers.items()}
         plain = {name: replace(column, holds="number") for name, column in columns.items() if column.holds == "boolean"}
         self._columns = {**columns, **plain} if freely else columns
         self.rows = rows
-        self.names: list[str] = list(places.before)
+        self.names: list[str] = sorted(places.before, key=_telling) if tried else list(places.before)
         self.values: dict[str, np.ndarray[Any, Any]] = {
             name: np.asarray(values)[rows] for name, values in places.before.items()
         }
         self.holds: list[ColumnFormat | None] = [
             None
-            if words(self._columns[name]) or self._columns[name].holds == "shift"
+            if tried or words(self._columns[name]) or self._columns[name].holds == "shift"
             else column_format(places.numbers[name][1])
             for name in self.names
         ]
         cells = (self._cells(name, self.values[name]) for name in self.names)
         self.before: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
-        self.spread: list[float] = [_spread(np.asarray(places.before[name]), self._columns.get(name)) for name in self.names]
+        self.spread: list[float] = [
+            0.0 if tried else _spread(np.asarray(places.before[name]), self._columns.get(name)) for name in self.names
+        ]
 
     def changes(self, after: Mapping[str, Any], which: Sequence[int]) -> list[list[list[Any]]]:
         """`[column, value]` of every cell that changes, for some of the rows, which `after` holds in the same order."""
@@ -121,7 +134,7 @@ class Sheet:
     def _cells(self, name: str, values: np.ndarray[Any, Any]) -> list[Cell]:
         column = self._columns.get(name, Column(name))
         if values.dtype.kind not in "biuf":
-            return [None if value is None else str(value) for value in values.tolist()]
+            return [None if value is None or value != value else _cut(str(value)) for value in values.tolist()]  # noqa: PLR0124  # NaN
         named = words(column)
         if named is not None and (column.holds == "category" or np.isin(values, (0, 1)).all()):
             return [None if math.isnan(value) else named[int(value)] for value in values.tolist()]
@@ -148,12 +161,17 @@ def select(distributions: Sequence[SensitiveDistribution], features: int) -> Int
 
 
 def sheet_of_rows(
-    evidence: Evidence, places: Places, embedded: Embedded | None, distributions: Sequence[SensitiveDistribution]
+    evidence: Evidence,
+    places: Places,
+    embedded: Embedded | None,
+    distributions: Sequence[SensitiveDistribution],
+    *,
+    tried: bool = False,
 ) -> Rows:
     """The rows stored, where they can go, and those that the report itself shows first."""
     q = evidence.distribution
     rows = select(distributions, len(places.before))
-    sheet = Sheet(places, rows, freely=embedded is not None and embedded.closed is not None)
+    sheet = Sheet(places, rows, freely=embedded is not None and embedded.closed is not None, tried=tried)
     return {
         "columns": sheet.names,
         "spread": sheet.spread,
@@ -231,6 +249,19 @@ def _step(embedded: Embedded | None, sheet: Sheet) -> Step | None:
         "unit": closed.step.tolist(),
         "direction": [side.direction[sheet.rows].tolist() for side in closed.sides],
     }
+
+
+def _telling(name: str) -> int:
+    """Where a column stands among those that are shown: what tells most of an alternative comes first."""
+    return TELLING.index(name) if name in TELLING else len(TELLING)
+
+
+def _cut(value: str) -> str:
+    """A text as a page holds it: a long one on one line, and not all of it."""
+    if len(value) <= MAX_NAME:
+        return value
+    line = " ".join(value.split())
+    return line if len(line) <= MAX_TEXT else f"{line[:MAX_TEXT]} … (cut, {len(line):,} characters in all)"
 
 
 def _differ(now: np.ndarray[Any, Any], then: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -98,6 +98,10 @@ def _as_it_is(stored: Any) -> Any:
     return stored
 
 
+def _if_known(stored: Any) -> float | None:
+    return None if stored is None else decode(stored)
+
+
 def _words(stored: Any) -> tuple[str, ...]:
     return tuple(stored or ())
 
@@ -108,6 +112,7 @@ def _array(stored: Any) -> FloatArray:
 
 READERS: dict[Any, Callable[[Any], Any]] = {
     float: decode,
+    float | None: _if_known,
     tuple[float, ...]: decode_all,
     tuple[str, ...]: _words,
     FloatArray: _array,

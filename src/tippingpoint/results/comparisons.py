@@ -17,6 +17,7 @@ from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_ranking
 from tippingpoint.results.base import Result, required
+from tippingpoint.results.evidence import Evidence
 from tippingpoint.results.stability import StabilityResult, heading, stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, number, render_table
 from tippingpoint.visible import visible
@@ -249,7 +250,7 @@ class Comparison(Result):
                 return one.value - other.value, self.paired_errors[model]
             raise DetachedError("a result read from JSON holds its numbers only, and errors are paired; run stability() again.")
         paired = held.influence[_order(base.index, held.index)]
-        return one.value - other.value, standard_error(paired - base.influence, base.base)
+        return one.value - other.value, standard_error(paired - base.influence, base.base, base.groups)
 
     def _sentence(self, model: str, reference: str, margin: float, *, certified: bool, significant: bool) -> str:
         """The sentence of a verdict; where it is undecided, all that is missing."""
@@ -319,6 +320,27 @@ def _check_samples(first: str, reference: StabilityResult, name: str, result: St
             f"the sample {one.index[i]!r} weighs {one.base[i]:.6g} for {first!r} and {other.base[order][i]:.6g} for {name!r};"
             " compare models with the same weights."
         )
+    _check_groups(first, one, name, other, order)
+
+
+def _check_groups(first: str, one: Evidence, name: str, other: Evidence, order: IntArray) -> None:
+    """Errors are paired within the same groups of samples, or for none."""
+    if one.groups is None and other.groups is None:
+        return
+    if one.groups is None or other.groups is None:
+        given, lacks = (name, first) if one.groups is None else (first, name)
+        raise InputError(f"{given!r} has its samples in groups, and {lacks!r} has not; give group= for both, or for none.")
+    pairs = np.unique(np.column_stack([one.groups, other.groups[order]]), axis=0)
+    for side, (mine, theirs) in enumerate(((first, name), (name, first))):
+        again = np.flatnonzero(np.diff(np.sort(pairs[:, side])) == 0)
+        if len(again):
+            twice = np.sort(pairs[:, side])[again[0]]
+            held = one.groups if side == 0 else other.groups[order]
+            i = int(np.flatnonzero(held == twice)[0])
+            raise InputError(
+                f"the group of sample {one.index[i]!r} is one for {mine!r} and several for {theirs!r}; give every sample the"
+                " same group for all."
+            )
 
 
 def _order(wanted: Sequence[Any], given: Sequence[Any]) -> IntArray:

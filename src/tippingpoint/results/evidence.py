@@ -147,19 +147,20 @@ class Places:
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[Column, FloatArray, FloatArray]]:
-        """What each feature holds, and its values before and after; words of a table are read as categories."""
-        known = {column.name: column for column in self.columns}
-        read = {}
-        for name, before in self.before.items():
-            values = np.concatenate([np.asarray(before), np.asarray(self.after[name])])
-            column = known.get(name, Column(name))
-            if values.dtype.kind not in "biuf":
-                values, column = encode(values.tolist(), name)
-            if column.holds == "boolean" and not np.isin(values, (0.0, 1.0)).all():  # moved as a number
-                column = replace(column, holds="number")
-            held = values.astype(float)
-            read[name] = column, held[: len(before)], held[len(before) :]
-        return read
+        """What each feature holds, and its values before and after."""
+        return {name: self.number(name) for name in self.before}
+
+    def number(self, name: str) -> tuple[Column, FloatArray, FloatArray]:
+        """What a feature holds, and its values before and after; words of a table are read as categories."""
+        before = self.before[name]
+        column = next((each for each in self.columns if each.name == name), Column(name))
+        values = np.concatenate([np.asarray(before), np.asarray(self.after[name])])
+        if values.dtype.kind not in "biuf":
+            values, column = encode(values.tolist(), name)
+        if column.holds == "boolean" and not np.isin(values, (0.0, 1.0)).all():  # moved as a number
+            column = replace(column, holds="number")
+        held = values.astype(float)
+        return column, held[: len(before)], held[len(before) :]
 
     def _boundary(self, model: Any, chosen: tuple[str, str]) -> Callable[[FloatArray], FloatArray]:
         """The model's decision in two features, the others held at their medians, or at their most frequent category."""
@@ -250,6 +251,8 @@ class Evidence:
         What the result was made from, where that is known.
     seal
         Of the data, where they are the user's own array: checked before they are read again.
+    groups
+        The number of the group of each sample; None where samples are independent.
     """
 
     source: Source | Recorded
@@ -262,6 +265,7 @@ class Evidence:
     backend: str = "pandas"
     origin: Origin | None = None
     seal: Seal = field(default=UNSHARED, repr=False)
+    groups: IntArray | None = field(default=None, repr=False)
 
     @property
     def oracle(self) -> Oracle:
@@ -356,7 +360,9 @@ class Evidence:
                 return math.inf
             return summary(again, perturbation(again, solution)).total_cost
 
-        return Bootstrap(resampled(stability, problem.samples, replicates=replicates, seed=seed), self.value)
+        return Bootstrap(
+            resampled(stability, problem.samples, replicates=replicates, seed=seed, groups=self.groups), self.value
+        )
 
     def _before(self) -> Mapping[str, Any]:
         """Every sample where it is, by feature: where it stays if nothing is paid."""

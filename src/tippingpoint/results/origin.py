@@ -191,8 +191,15 @@ def data_fingerprint(columns: Mapping[str, Any]) -> str:
                 numbers = held[rows].astype("<f8") + 0.0
                 digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
         else:
-            digest.update("\x00".join(map(str, held.tolist())).encode("utf-8", "surrogatepass"))
+            digest.update(_joined(held.tolist()).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _joined(values: list[Any]) -> str:
+    try:
+        return "\x00".join(values)
+    except TypeError:  # not all of them are text
+        return "\x00".join(map(str, values))
 
 
 def call_of(function: str, *given: str, **settings: Any) -> str:

@@ -76,6 +76,12 @@ class FeatureStability(Result):
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "moved_share")
     SCHEMA: ClassVar[str] = "tippingpoint.features/1"
+    ONE: ClassVar[str] = "feature"
+    """What is ranked."""
+
+    MAKER: ClassVar[str] = "feature_stability()"
+    """Who makes it."""
+
     LIVE: ClassVar[tuple[str, ...]] = ("again", "detached")
 
     def __iter__(self) -> Iterator[str]:
@@ -107,7 +113,7 @@ class FeatureStability(Result):
 
     def to_frame(self) -> Any:
         """One line a feature, the most sensitive first."""
-        columns: dict[str, list[Any]] = {"feature": list(self), "kind": [self.kinds[name] for name in self]}
+        columns: dict[str, list[Any]] = {self.ONE: list(self), "kind": [self.kinds[name] for name in self]}
         for name in self.COLUMNS:
             columns["stability" if name == "value" else name] = [getattr(r, name) for r in self.results.values()]
         columns["limit"] = [self.limit] * len(self)
@@ -119,30 +125,30 @@ class FeatureStability(Result):
         return build_frame(columns, self.backend)
 
     def _stored(self) -> dict[str, Any]:
-        features = [
-            {"feature": name, "kind": self.kinds[name], "reach": self.reach[name], **result.to_dict()}
+        ranked = [
+            {self.ONE: name, "kind": self.kinds[name], "reach": self.reach[name], **result.to_dict()}
             for name, result in self.results.items()
         ]
-        return {"interrupted": self.interrupted, "limit": self.limit, "features": features}
+        return {"interrupted": self.interrupted, "limit": self.limit, f"{self.ONE}s": ranked}
 
     @classmethod
     def _restored(cls, stored: Mapping[str, Any]) -> FeatureStability:
-        features, limit, interrupted = (required(stored, name) for name in ("features", "limit", "interrupted"))
-        rows = {required(row, "feature"): row for row in features}
+        ranked, limit, interrupted = (required(stored, name) for name in (f"{cls.ONE}s", "limit", "interrupted"))
+        rows = {required(row, cls.ONE): row for row in ranked}
         return cls(
             {name: StabilityResult.from_dict(row) for name, row in rows.items()},
             decode(limit),
             {name: required(row, "kind") for name, row in rows.items()},
             {name: decode(required(row, "reach")) for name, row in rows.items()},
             interrupted=interrupted,
-            detached="was read from JSON, which holds its numbers only; run feature_stability() again",
+            detached=f"was read from JSON, which holds its numbers only; run {cls.MAKER} again",
         )
 
     def __getstate__(self) -> dict[str, Any]:
         why = None if self.again is None else obstacle(self.again)
         if why is None:
             return super().__getstate__()
-        detached = f"was pickled, and its model cannot be ({why}); run feature_stability() again"
+        detached = f"was pickled, and its model cannot be ({why}); run {self.MAKER} again"
         return {**super().__getstate__(), "again": None, "detached": detached}
 
     def advice(self) -> Advice:
@@ -165,7 +171,7 @@ class FeatureStability(Result):
         """
         shown = self.top(most).results
         if not shown:
-            raise InputError(f"most={most!r} leaves no feature to draw; 10 are usual.")
+            raise InputError(f"most={most!r} leaves no {self.ONE} to draw; 10 are usual.")
         first = next(iter(shown.values()))
         if first.status == "already":
             raise InputError(f"risk={first.risk:g} is reached whatever moves, so there is nothing to draw; ask for more.")
@@ -179,14 +185,20 @@ class FeatureStability(Result):
         first = next(iter(self.results.values()))
         if first.status == "already":
             return headline(first.summary)
-        rows = [[name, self.kinds[name], *self._row(name)] for name in self]
-        head = ["feature", "kind", "stability", "std. error", "closes", "moved", "reach", "bound"]
-        table = render_table(head, rows, left=2)
+        rows = [[*self._called(name), *self._row(name)] for name in self]
+        head = [*self._TITLES, "stability", "std. error", "closes", "moved", "reach", "bound"]
+        table = render_table(head, rows, left=len(self._TITLES))
         began = "Interrupted. " if self.interrupted else ""
-        return "\n".join([began + headline({**first.summary, "status": "features"}), table, *self._notes()])
+        asked = {**first.summary, "status": "features", "one": self.ONE}
+        return "\n".join([began + headline(asked), table, *self._notes()])
+
+    _TITLES: ClassVar[tuple[str, ...]] = ("feature", "kind")
+
+    def _called(self, name: str) -> list[str]:
+        return [name, self.kinds[name]]
 
     def __repr__(self) -> str:
-        return f"FeatureStability({', '.join(f'{visible(name)}={number(r.value)}' for name, r in self.results.items())})"
+        return f"{type(self).__name__}({', '.join(f'{visible(name)}={number(r.value)}' for name, r in self.results.items())})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
@@ -201,13 +213,16 @@ class FeatureStability(Result):
         error, moved = number(result.standard_error, 2), percent(result.moved_share)
         return [number(result.value), error, closes, moved, reach, bound(result.summary)]
 
+    _ALONE: ClassVar[str] = "moving the feature alone"
+    _TOO: ClassVar[str] = "once the feature moves too"
+
     def _notes(self) -> list[str]:
         searched = any(not r.exact for r in self.results.values())
         reaches = "was found to reach" if searched else "reaches"
         first = cautions({name: r.caution for name, r in self.results.items()})
-        legend = [*first, f"reach: the largest risk that moving the feature alone {reaches}, at any cost."]
+        legend = [*first, f"reach: the largest risk that {self._ALONE} {reaches}, at any cost."]
         if math.isfinite(self.limit):
-            closes = f"how much less than reweighting alone ({number(self.limit)}) it costs once the feature moves too"
+            closes = f"how much less than reweighting alone ({number(self.limit)}) it costs {self._TOO}"
             legend.insert(len(legend) - 1, f"closes: {closes}.")
         dear = self._dear()
         if dear is not None:
@@ -215,7 +230,7 @@ class FeatureStability(Result):
         if searched:
             legend.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
         if self.interrupted:
-            legend.append(f"{UNENDED} Features that are missing were not asked about.")
+            legend.append(f"{UNENDED} {self.ONE.capitalize()}s that are missing were not asked about.")
         one, *others = self.results.values()  # what is noted of all of them is of the model or the data
         return legend + [f"note: {visible(note)}." for note in one.notes if all(note in r.notes for r in others)]
 

@@ -95,6 +95,16 @@ class StabilityResult(Reported):
         What a careful reader should know.
     caution
         What must be read before the number; empty where there is nothing.
+    held_out
+        The stability chosen on some runs of every outcome and priced on the others; None where outcomes were not repeated.
+        `value` is too low on average, as the worst of noisy outcomes is so by luck in part; this is too high on average, as it
+        is chosen from fewer runs.
+    corrected
+        Between the two, where their biases cancel to first order in the noise; None where there is none.
+    groups
+        Groups that samples come in, which errors and effective numbers count instead; 0 where samples are independent.
+    missing
+        Outcomes of a table that are missing.
     trace
         The risk on the way: after every epoch of `method="paper"`, for all others at every price that the dual tried.
     interrupted
@@ -154,6 +164,10 @@ class StabilityResult(Reported):
     trace: tuple[float, ...] = ()
     interrupted: bool = False
     caution: str = ""
+    held_out: float | None = None
+    corrected: float | None = None
+    groups: int = 0
+    missing: int = 0
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
     partitioned: Any = field(default=None, repr=False, compare=False)  # a PartitionedEvidence, or None
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)
@@ -172,6 +186,11 @@ class StabilityResult(Reported):
     def standing(self) -> Standing:
         """How much is known of the number: exact, bounded, searched, an estimate, or nothing found; and why."""
         return Standing.of(self.summary)
+
+    @property
+    def held_out_difference(self) -> float:
+        """`held_out - value`: how far the noise of the runs may reach; not a number where none was held out."""
+        return math.nan if self.held_out is None else self.held_out - self.value
 
     @property
     def stopped(self) -> bool:
@@ -218,7 +237,7 @@ class StabilityResult(Reported):
             remedy = "give a larger risk" if self.status == "already" else "use bootstrap()"
             raise InputError(f"there is no normal interval where the status is {self.status!r}; {remedy}.")
         if self.effective_sample < NORMAL_FROM:
-            warnings.warn(small_sample(self.effective_sample), SmallSampleWarning, stacklevel=2)
+            warnings.warn(small_sample(self.effective_sample, self.groups), SmallSampleWarning, stacklevel=2)
         margin = normal_margin(self.standard_error, level)
         return max(self.value - margin, 0.0), self.value + margin
 
@@ -341,11 +360,12 @@ class StabilityResult(Reported):
         return self.evidence
 
 
-def small_sample(effective: float) -> str:
+def small_sample(effective: float, groups: int = 0) -> str:
     """Why not to trust a normal interval."""
+    left = f"{effective:.0f} effective {'groups' if groups else 'samples'} (fewer than {NORMAL_FROM:.0f})"
     return (
-        f"the weights leave only {effective:.0f} effective samples (fewer than {NORMAL_FROM:.0f}); the standard error and"
-        " normal interval are not to be trusted: use bootstrap(), a smaller risk, or more data"
+        f"the weights leave only {left}; the standard error and normal interval are not to be trusted: use bootstrap(), a"
+        " smaller risk, or more data"
     )
 
 

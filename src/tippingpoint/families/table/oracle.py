@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.atoms import AtomsOracle
+from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
+from tippingpoint.core.atoms import AtomsOracle, Envelopes
+from tippingpoint.core.dual import Solution, Status, solve
+from tippingpoint.core.oracle import Certificate, HeldOut
+from tippingpoint.core.problem import Problem
+from tippingpoint.families.table.held_out import held_out
+from tippingpoint.families.table.runs import Runs
+
+WHATEVER = "exact over the table, whatever the missing outcomes are"
+"""What certifies a number that missing outcomes do not change."""
+
+SAME = 1e-9
+"""Relative difference of two numbers that is rounding."""
 
 
 class TableOracle(AtomsOracle):
@@ -22,28 +35,141 @@ class TableOracle(AtomsOracle):
         `(m,)` of each alternative; every sample has one of cost 0, its original.
     columns
         What else is known of each alternative, to be shown where it is chosen.
+    runs
+        Of which the losses are means; None where every alternative was run once.
     """
 
     exact = True
+    derived = True
     certificate = "exact over the alternatives given in the table"
     unit = "cost"
 
-    def __init__(self, sample: IntArray, loss: FloatArray, cost: FloatArray, columns: Mapping[str, Any]) -> None:
+    def __init__(
+        self, sample: IntArray, loss: FloatArray, cost: FloatArray, columns: Mapping[str, Any], runs: Runs | None = None
+    ) -> None:
         super().__init__(sample, loss, cost, columns)
-        self._given = sample, loss, cost, columns
+        self._given = sample, loss, cost
+        self._runs = runs
+        if runs is not None:
+            self.certificate = "exact over the mean losses of the runs in the table"
 
     @property
     def offers(self) -> tuple[IntArray, FloatArray]:
         """What is offered to whom: every pair of a sample and a cost that occurs, in order, as two columns."""
-        sample, _, cost, _ = self._given
-        pairs = np.unique(np.column_stack([sample, cost]), axis=0)
-        return pairs[:, 0].astype(np.intp), pairs[:, 1]
+        sample, _, cost = self._given
+        order = np.lexsort((cost, sample))
+        sample, cost = sample[order], cost[order]
+        fresh = np.concatenate(([True], (sample[1:] != sample[:-1]) | (cost[1:] != cost[:-1])))
+        return sample[fresh], cost[fresh]
 
     def taking(self, samples: IntArray) -> TableOracle:
         """The alternatives of these samples only, in this order."""
         place = np.full(len(self.losses), -1, dtype=np.intp)
         place[samples] = np.arange(len(samples))
-        sample, loss, cost, columns = self._given
-        kept = np.flatnonzero(place[sample] >= 0)
-        taken = {name: np.asarray(column)[kept] for name, column in columns.items()}
-        return TableOracle(place[sample[kept]], loss[kept], cost[kept], taken)
+        return self._keeping(place[self._given[0]] >= 0, place)
+
+    def values(self, column: str) -> list[Any] | None:
+        """What the alternatives hold in a column, originals left out, each once; None where there is no such column."""
+        if column not in self._columns:
+            return None
+        held = np.asarray(self._columns[column])[self._given[2] > 0.0]
+        return list(dict.fromkeys(held.tolist()))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of what is known of each alternative."""
+        return tuple(self._columns)
+
+    def only(self, column: str, value: Any) -> TableOracle:
+        """The originals, and the alternatives of one value in a column."""
+        held = np.asarray(self._columns[column])
+        return self._keeping((self._given[2] == 0.0) | np.asarray(held == value, dtype=bool))
+
+    def _keeping(self, kept: BoolArray, place: IntArray | None = None) -> TableOracle:
+        """These alternatives only, of samples that stand at other places then."""
+        sample, loss, cost = self._given[0][kept], self._given[1][kept], self._given[2][kept]
+        columns = {name: np.asarray(column)[kept] for name, column in self._columns.items()}
+        runs = None if self._runs is None else self._runs.keeping(kept)
+        return TableOracle(sample if place is None else place[sample], loss, cost, columns, runs)
+
+    def held_atoms(self) -> Envelopes:
+        return self._envelopes
+
+    def held_out(self, problem: Problem) -> HeldOut | None:
+        if self._runs is None:
+            return None
+        sample, _, cost = self._given
+        return held_out(problem, self._runs, sample, cost)
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Outcomes that are missing.
+
+    Attributes
+    ----------
+    count
+        How many.
+    low, high
+        What they are at least and at most.
+    """
+
+    count: int
+    low: float
+    high: float
+
+
+class GappedOracle(TableOracle):
+    """Alternatives of which some outcomes are missing: the number is bounded from both sides.
+
+    More loss anywhere never costs more, so `R` lies between its values for the two fillings. These are the responses of the
+    filling with the least losses: what they reach is reached whatever is missing.
+
+    Parameters
+    ----------
+    sample, loss, cost, columns, runs
+        As of `TableOracle`, with the least loss for what is missing.
+    highest
+        `(m,)` losses with the largest loss for what is missing.
+    gaps
+        What is missing.
+    """
+
+    exact = False
+
+    def __init__(
+        self,
+        sample: IntArray,
+        loss: FloatArray,
+        cost: FloatArray,
+        columns: Mapping[str, Any],
+        runs: Runs | None,
+        highest: FloatArray,
+        gaps: Gaps,
+    ) -> None:
+        super().__init__(sample, loss, cost, columns, runs)
+        self._highest = highest
+        self._gaps = gaps
+        self._worst = TableOracle(sample, highest, cost, columns)
+        self.certificate = f"missing outcomes counted as the largest loss, {gaps.high:g}"
+        self.attained_by = f"sensitive distribution, missing outcomes counted as the least loss, {gaps.low:g}"
+
+    def _keeping(self, kept: BoolArray, place: IntArray | None = None) -> TableOracle:
+        some = super()._keeping(kept, place)
+        highest = self._highest[kept]
+        sample, loss, cost = some._given  # noqa: SLF001  # its own kind
+        if (highest == loss).all():
+            return some
+        gaps = replace(self._gaps, count=int((highest != loss).sum()))
+        return GappedOracle(sample, loss, cost, some._columns, some._runs, highest, gaps)  # noqa: SLF001
+
+    def attains(self, problem: Problem) -> bool:
+        """Never: even where nothing moves, the loss of an original may be missing."""
+        return False
+
+    def bound(self, problem: Problem, solution: Solution) -> Certificate:
+        worst = solve(replace(problem, responses=self._worst))
+        if worst.status is Status.UNREACHABLE:
+            return Certificate(math.inf, WHATEVER)
+        same = solution.status is not Status.UNREACHABLE and worst.lower >= (1.0 - SAME) * solution.lower
+        return Certificate(worst.lower, WHATEVER if same else self.certificate)

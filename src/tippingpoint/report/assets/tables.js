@@ -1,6 +1,61 @@
 // The rows that add most to the risk at the setting chosen, of those whose features the page holds.
 
 const { shown: MAX_SHOWN, named: MAX_NAMED, roundOff: WHOLE_ROUND_OFF, digits: DIGITS, further: FURTHER_DIGITS } = SHARED.rows;
+const { context: CONTEXT, pairs: MAX_PAIRS, words: MIN_WORDS } = SHARED.rows;
+
+// Edits of a text, word by word, as in tippingpoint.report.edits.
+function wordsOf(value) {
+  return value.split(/[ \t\n\r\f\v]+/).filter((word) => word);
+}
+
+function isText(...values) {
+  return values.every((value) => typeof value === "string" && wordsOf(value).length >= MIN_WORDS);
+}
+
+function middleOf(one, two) {
+  if (one.length * two.length > MAX_PAIRS) return [...one.map((word) => ["-", word]), ...two.map((word) => ["+", word])];
+  const common = Array.from({ length: one.length + 1 }, () => new Uint32Array(two.length + 1));
+  for (let i = one.length - 1; i >= 0; i--) {
+    for (let j = two.length - 1; j >= 0; j--) {
+      common[i][j] = one[i] === two[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+    }
+  }
+  const steps = [];
+  for (let i = 0, j = 0; i < one.length || j < two.length;) {
+    if (i < one.length && j < two.length && one[i] === two[j]) { steps.push(["=", one[i]]); i++; j++; }
+    else if (j === two.length || (i < one.length && common[i + 1][j] >= common[i][j + 1])) steps.push(["-", one[i++]]);
+    else steps.push(["+", two[j++]]);
+  }
+  return steps;
+}
+
+function editsOf(before, after) {
+  const one = wordsOf(before), two = wordsOf(after), least = Math.min(one.length, two.length);
+  let start = 0, end = 0;
+  while (start < least && one[start] === two[start]) start++;
+  while (end < least - start && one[one.length - 1 - end] === two[two.length - 1 - end]) end++;
+  const kept = (words) => words.map((word) => ["=", word]);
+  const middle = middleOf(one.slice(start, one.length - end), two.slice(start, two.length - end));
+  const runs = [];
+  for (const [kind, word] of [...kept(one.slice(0, start)), ...middle, ...kept(one.slice(one.length - end))]) {
+    if (!runs.length || runs[runs.length - 1][0] !== kind) runs.push([kind, []]);
+    runs[runs.length - 1][1].push(word);
+  }
+  return runs.map(([kind, words], k) => {
+    const head = k === 0 ? 0 : CONTEXT, tail = k === runs.length - 1 ? 0 : CONTEXT;
+    const long = kind === "=" && words.length > head + tail + 1;
+    return [kind, long ? [...words.slice(0, head), "…", ...words.slice(words.length - tail)] : words];
+  });
+}
+
+function editedText(before, after) {
+  const made = [];
+  for (const [kind, words] of editsOf(before, after)) {
+    if (made.length) made.push(" ");
+    made.push(kind === "=" ? words.join(" ") : element(kind === "-" ? "del" : "ins", {}, words.join(" ")));
+  }
+  return made;
+}
 
 // What every sample adds to the risk: p (w·loss then - loss now).
 function additions(base, losses, found) {
@@ -58,10 +113,11 @@ function changeTexts(now, then, holds) {
     const [low, high] = holds.range.map((end) => cellText(end, holds));
     doubts.push(`outside the data (${low} to ${high})`);
   }
-  return { before, after, doubt: doubts.length ? `⚠ ${doubts.join("; ")}` : "" };
+  return { before, after, doubt: doubts.length ? `⚠ ${doubts.join("; ")}` : "", edited: isText(now, then) };
 }
 
-function afterCell({ after, doubt }) {
+function afterCell({ before, after, doubt, edited }) {
+  if (edited) return editedText(before, after);
   const made = [element("mark", {}, after)];
   if (doubt) made.push(element("span", { class: "doubt" }, ` ${doubt}`));
   return made;
@@ -77,7 +133,9 @@ function changesOf(held, k, { cells, exact }) {
   const largestFirst = [...cells].sort((a, b) => sizeOf(held, k, b) - sizeOf(held, k, a) || a[0] - b[0]);
   const texts = new Map(largestFirst.map(([j, then]) => [j, changeTexts(held.before[k][j], then, held.holds[j])]));
   for (const [j] of largestFirst.slice(0, MAX_NAMED)) {
-    made.append(element("span", { class: "change" }, `${held.columns[j]} ${texts.get(j).before} → `, ...afterCell(texts.get(j))));
+    const edited = texts.get(j).edited;
+    const opening = edited ? `${held.columns[j]}: ` : `${held.columns[j]} ${texts.get(j).before} → `;
+    made.append(element("span", { class: edited ? "change text" : "change" }, opening, ...afterCell(texts.get(j))));
   }
   const hidden = largestFirst.slice(MAX_NAMED).filter(([j]) => texts.get(j).doubt).length;
   if (hidden) {

@@ -38,6 +38,7 @@ class Words(TypedDict):
     noise: str
     certificate: str
     sampling: str
+    runs: str
 
 
 class Gauge(TypedDict):
@@ -78,9 +79,12 @@ class Answer(Section[AnswerPart]):
                 "sentence": _sentence(result, material.part(POPULATION)),
                 "prices": _prices(result, divergence),
                 "equivalents": yardsticks.equivalents(result, divergence),
-                "noise": yardsticks.noise(result, yardsticks.sampling_noise(material.problem), compared),
+                "noise": yardsticks.noise(
+                    result, yardsticks.sampling_noise(material.problem, material.evidence.groups), compared
+                ),
                 "certificate": _certificate(result),
                 "sampling": _sampling(result),
+                "runs": "" if result.get("held_out") is None else _noise(result),
             },
             "gauge": _gauge(result),
             "yardsticks": compared,
@@ -151,6 +155,7 @@ def _certainty(part: AnswerPart) -> list[tuple[str, str]]:
         *([] if gate is None else [("The gate", gate["sentence"])]),
         ("How sure is it?", words["certificate"]),
         ("Sampling error", words["sampling"]),
+        *([("Noise of the runs", words["runs"])] if words["runs"] else []),
         ("What is paid for", words["prices"]),
     ]
 
@@ -193,7 +198,8 @@ def _moving(result: Mapping[str, Any], part: PopulationPart) -> str:
     if math.isinf(result["theta1"]) or result["moved_share"] <= 0.0:
         return ""
     named = [f"“{each['feature']}”" for each in part["moves"][:2]]
-    mostly = f", mostly in {' and '.join(named)}" if named else ""
+    where = "to" if part["moves"] and part["moves"][0]["chosen"] else "in"
+    mostly = f", mostly {where} {' and '.join(named)}" if named else ""
     far = f" (root mean square {number(result['root_mean_square_move'], 3)} {result['unit']})"
     return f"move {percent(result['moved_share'])} of the rows{mostly}" + ("" if result["unit"] == "cost" else far)
 
@@ -242,7 +248,22 @@ def _sampling(result: Mapping[str, Any]) -> str:
     """The standard error, in words."""
     if math.isnan(result["standard_error"]):
         return "There is no standard error here."
-    sample = f"{result['effective_sample']:,.0f} effective of {result['samples']:,} rows"
-    error = number(result["standard_error"], 2)
-    told = f"± {error}: with other rows from the same source it would differ by about that ({sample})."
+    groups, error = result.get("groups", 0), number(result["standard_error"], 2)
+    whole = f"{groups:,} groups, {result['samples']:,} rows" if groups else f"{result['samples']:,} rows"
+    others = "groups of rows" if groups else "rows"
+    sample = f"{result['effective_sample']:,.0f} effective of {whole}"
+    told = f"± {error}: with other {others} from the same source it would differ by about that ({sample})."
     return " ".join([told, *(f"{words[:1].upper()}{words[1:]}." for _, words in rows_line(result))])
+
+
+def _noise(result: Mapping[str, Any]) -> str:
+    """What repeated runs say of the number."""
+    held, value = result["held_out"], number(result["value"])
+    if math.isinf(held):
+        return (
+            f"{value} is in part luck of the runs: what is chosen on some of them does not reach the threshold on the others."
+        )
+    return (
+        f"{value} is in part luck of the runs, and too low on average. Chosen on some of them and priced on the others it is"
+        f" {number(held)}, which is too high on average; where both biases cancel, {number(result['corrected'])}."
+    )

@@ -64,7 +64,8 @@ class Curves(Section[CurvesPart]):
     )
 
     def compute(self, material: Material) -> CurvesPart:
-        curve, tradeoff = over_thresholds(material.problem), over_mixes(material.problem)
+        problem, groups = material.problem, material.evidence.groups
+        curve, tradeoff = over_thresholds(problem, groups), over_mixes(problem, groups)
         return {
             "curve": {**curve, "standing": material.standing_beside},
             "tradeoff": {**tradeoff, "standing": material.standing_elsewhere},

@@ -26,7 +26,7 @@ MAX_LISTED = 20
 MAX_DRAWN = 10
 """Features of a ranking that are drawn."""
 
-BARS = "Short bars are sensitive features; the dashed line is the limit."
+BARS = "Short bars are sensitive {one}s; the dashed line is the limit."
 
 STOPPED = "The ranking was interrupted: features that it had not come to are missing."
 
@@ -53,6 +53,7 @@ class Ranking(TypedDict):
     """The most sensitive features, and the question."""
 
     asked: dict[str, Any]
+    one: str
     limit: float
     of: int
     interrupted: bool
@@ -71,6 +72,10 @@ class Features(Section[FeaturesPart]):
     name = "features"
     title = "Which feature breaks it"
 
+    def heading(self, part: FeaturesPart) -> str:
+        ranking = part["features"]
+        return self.title if ranking is None else f"Which {ranking['one']} breaks it"
+
     def compute(self, material: Material) -> FeaturesPart:
         features = material.request.features
         return {"features": None if features is None else _ranking(features)}
@@ -80,12 +85,13 @@ class Features(Section[FeaturesPart]):
         if ranking is None:
             return None
         head, rows = _table(ranking)
-        chart = bar_chart(ranking["rows"][:MAX_DRAWN], "feature", ranking["limit"], "Stability when only one feature may move")
+        alone = "one variation is allowed" if ranking["one"] == "variation" else "one feature may move"
+        chart = bar_chart(ranking["rows"][:MAX_DRAWN], "feature", ranking["limit"], f"Stability when only {alone}")
         threshold = risk_form(ranking["asked"])(ranking["asked"]["risk"])
         return [
-            lead(f"What it takes if only one feature may move, for each of them, at the threshold {threshold}."),
+            lead(f"What it takes if only {alone}, for each of them, at the threshold {threshold}."),
             tag("p", badge(INTERRUPTED), f" {STOPPED}") if ranking["interrupted"] else None,
-            figure(chart, f"{BARS} {_limit(ranking)}"),
+            figure(chart, f"{BARS.format(one=ranking['one'])} {_limit(ranking)}"),
             html_table(f"The {len(rows)} most sensitive of {ranking['of']}", head, with_badges(rows)),
         ]
 
@@ -119,6 +125,7 @@ def _ranking(features: FeatureStability) -> Ranking:
     first = next(iter(features.results.values()))
     return {
         "asked": {name: getattr(first, name) for name in QUESTION},
+        "one": features.ONE,
         "limit": features.limit,
         "of": len(features),
         "interrupted": features.interrupted,
@@ -147,7 +154,7 @@ def _table(ranking: Ranking) -> tuple[list[str], Cells]:
         )
     cheaper = f"cheaper than {alone('reweighting', ranking['asked']['theta2'])}"
     return [
-        "feature",
+        ranking["one"],
         "stability",
         "at least",
         "standard error",
@@ -162,5 +169,7 @@ def _limit(ranking: Ranking) -> str:
     """What a feature without effect costs; empty where there is no such limit."""
     if not math.isfinite(ranking["limit"]):
         return ""
-    costs = f"{alone('reweighting', ranking['asked']['theta2'])} costs: {number(ranking['limit'])} ({EXACT})"
-    return f"The limit, where a feature makes no difference, is what {costs}."
+    # Of a table some of the present losses may be missing, and none of its numbers is exact then.
+    known = "" if ranking["one"] == "variation" and any(row["standing"] != EXACT for row in ranking["rows"]) else f" ({EXACT})"
+    costs = f"{alone('reweighting', ranking['asked']['theta2'])} costs: {number(ranking['limit'])}{known}"
+    return f"The limit, where a {ranking['one']} makes no difference, is what {costs}."

@@ -45,7 +45,11 @@ def _limits(material: Material) -> list[str]:
     limits.append(
         "The stability is a price, in the units of the two prices above. It compares with others at the same prices only."
     )
-    if not result["exact"]:
+    if material.tried:
+        limits.append(
+            "It is about the alternatives in the table. One that nobody tried is not in it, and could make the number smaller."
+        )
+    if not result["exact"] and not material.tried:
         limits.append(
             "The changes were searched for, not derived. A cheaper change may exist; the certificate above says what is proved."
         )

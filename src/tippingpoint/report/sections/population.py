@@ -16,7 +16,7 @@ from tippingpoint.report.elements import tag
 from tippingpoint.report.groups import Condition, Rule, describe
 from tippingpoint.report.markdown_text import table
 from tippingpoint.report.material import Material
-from tippingpoint.report.moves import Move, most_moved
+from tippingpoint.report.moves import Move, most_chosen, most_moved, of_samples
 from tippingpoint.report.section import Section, figure, lead
 from tippingpoint.report.wording import Cells
 from tippingpoint.results.evidence import Places
@@ -42,6 +42,8 @@ MOVE_LEAD = (
 NOBODY = "No simple group of rows stands out: no single condition differs by more than two standard errors."
 
 MOVES_HEAD = ("feature", "on average, where it changes", "of the sensitive population")
+
+CHOSEN_HEAD = ("alternatives", "mean cost", "of the sensitive population")
 
 CONCENTRATION_CAPTION = "How unevenly rows count: the further above the diagonal, the fewer rows carry the weight."
 
@@ -77,8 +79,8 @@ class PopulationSection(Section[PopulationPart]):
     def compute(self, material: Material) -> PopulationPart:
         return {
             "concentration": _concentration(material.evidence.distribution),
-            "population": _population(material.result, material.places),
-            "moves": most_moved(material.places),
+            "population": _population(material.result, material.places, tried=material.tried),
+            "moves": most_chosen(material.places) if material.tried else most_moved(material.places),
         }
 
     def html(self, part: PopulationPart, result: Mapping[str, Any]) -> Sequence[Any]:
@@ -86,7 +88,8 @@ class PopulationSection(Section[PopulationPart]):
         nobody = tag("p", NOBODY, class_="quiet")
         who = html_table("Groups that stand out, one condition at a time", head, rules) if rules else nobody
         moves = _moves(part["moves"])
-        moved = html_table("What moves most", MOVES_HEAD, moves, left=2) if moves else None
+        head_of_moves, caption = _moves_head(part["moves"])
+        moved = html_table(caption, head_of_moves, moves, left=2) if moves else None
         weights = figure(
             area_chart(part["concentration"], "How the weights concentrate on the heaviest rows"),
             f"{CONCENTRATION_CAPTION} In this report they amount to {percent(result['effective_share'])} of the rows.",
@@ -100,17 +103,19 @@ class PopulationSection(Section[PopulationPart]):
         return [
             _lead(part["population"]),
             table(head, rules) if rules else NOBODY,
-            *([table(MOVES_HEAD, moves)] if moves else []),
+            *([table(_moves_head(part["moves"])[0], moves)] if moves else []),
         ]
 
 
 POPULATION = PopulationSection()
 
 
-def _population(result: Mapping[str, Any], places: Places) -> Population:
-    """Who is counted more often; where nobody is, who moves."""
+def _population(result: Mapping[str, Any], places: Places, *, tried: bool) -> Population:
+    """Who is counted more often; where nobody is, who moves. Of a table, by columns that tell samples apart."""
     q = places.distribution
-    features = {name: (column, before) for name, (column, before, _) in places.numbers.items() if column.holds != "shift"}
+    told = of_samples(places) if tried else list(places.before)
+    numbered = {name: places.number(name) for name in told}
+    features = {name: (column, before) for name, (column, before, _) in numbered.items() if column.holds != "shift"}
     if math.isfinite(result["theta2"]) and result["status"] != "unreachable":
         wrong = Condition("", "rows that are wrong already", q.losses > 0.0) if result["loss"] == "zero_one" else None
         return {"of": "weights", "rules": describe(features, q.base, q.weights, wrong)}
@@ -140,6 +145,13 @@ def _rules(population: Population) -> tuple[list[str], Cells]:
     return ["rows where …", "of the data", then, "over-representation"], rows
 
 
+def _moves_head(moves: Sequence[Move]) -> tuple[tuple[str, ...], str]:
+    """The head of the table of what moves, and its caption."""
+    if moves and moves[0]["chosen"]:
+        return CHOSEN_HEAD, "Where samples go"
+    return MOVES_HEAD, "What moves most"
+
+
 def _moves(moves: Sequence[Move]) -> Cells:
     """What moves most, as rows of a table."""
     return [[move["feature"], _movement(move), percent(move["share"])] for move in moves]
@@ -147,6 +159,8 @@ def _moves(moves: Sequence[Move]) -> Cells:
 
 def _movement(move: Move) -> str:
     """How a feature moves where it does."""
+    if move["chosen"]:
+        return number(move["mean"], 3)
     if move["switches"]:
         return "switches"
     if move["distance"]:

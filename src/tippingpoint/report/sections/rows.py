@@ -16,9 +16,10 @@ from tippingpoint.report.changes import (
     changes_of,
     largest_changes,
 )
+from tippingpoint.report.edits import CONTEXT, MAX_PAIRS, MIN_WORDS, edits_html, edits_markdown
 from tippingpoint.report.elements import Markup, tag
 from tippingpoint.report.elements import table as html_table
-from tippingpoint.report.markdown_text import table, text
+from tippingpoint.report.markdown_text import Marked, table, text
 from tippingpoint.report.material import Material
 from tippingpoint.report.moves import implausible
 from tippingpoint.report.other_settings import distributions_nearby
@@ -28,6 +29,12 @@ from tippingpoint.report.wording import risk_form
 from tippingpoint.text import number, percent
 
 LEAD = "Real rows of your data: how much more often each would have to count, and what would have to change in it."
+
+TRIED_LEAD = (
+    "Samples of your table: how much more often each would have to count, and to which of its alternatives it would go. All of"
+    " them were tried, so none is impossible; of texts, what goes is struck through and what comes is underlined."
+)
+"""The same of a table of alternatives."""
 
 CAPTION = "The rows that add most to the risk"
 
@@ -54,9 +61,10 @@ DOUBTS = {
 
 
 class DoubtedRows(Rows):
-    """The rows, what is doubtful about how they move, and whether their columns say how far something moves."""
+    """The rows, what is doubtful about how they move, whether to alternatives that were tried, or by how much inputs do."""
 
     doubts: list[str]
+    tried: bool
     shifts: bool
 
 
@@ -82,15 +90,19 @@ class RowsSection(Section[RowsPart]):
             "digits": DIGITS,
             "further": FURTHER_DIGITS,
             "roundOff": WHOLE_ROUND_OFF,
+            "context": CONTEXT,
+            "pairs": MAX_PAIRS,
+            "words": MIN_WORDS,
         }
     )
 
     def compute(self, material: Material) -> RowsPart:
         evidence, places = material.evidence, material.places
         distributions = [evidence.distribution, *distributions_nearby(material.problem)]
-        rows = sheet_of_rows(evidence, places, material.embedded, distributions)
-        shifts = any(column.holds == "shift" for column, _, _ in places.numbers.values())
-        return {"rows": {**rows, "doubts": _doubts(implausible(places)), "shifts": shifts}}
+        rows = sheet_of_rows(evidence, places, material.embedded, distributions, tried=material.tried)
+        doubts = [] if material.tried else _doubts(implausible(places))
+        shifts = not material.tried and any(column.holds == "shift" for column, _, _ in places.numbers.values())
+        return {"rows": {**rows, "doubts": doubts, "tried": material.tried, "shifts": shifts}}
 
     def html(self, part: RowsPart, result: Mapping[str, Any]) -> Sequence[Any]:
         rows = part["rows"]
@@ -100,7 +112,7 @@ class RowsSection(Section[RowsPart]):
             moved = f"; {percent(top['moved'])} of it moves" if 0.0 < top["moved"] < 1.0 else ""
             changes, further = largest_changes(rows, top)
             words = [
-                *(tag("span", f"{each.feature} {each.before} → ", *_after(each), class_="change") for each in changes),
+                *(_changed(each) for each in changes),
                 tag("span", further, class_="change doubt") if further else None,
             ]
             body.append((row, f"{counts}{moved}", *numbers, [*words, _whole(rows, top)] if top["changes"] else STAYS))
@@ -110,7 +122,7 @@ class RowsSection(Section[RowsPart]):
         )
         shown = html_table(CAPTION, HEAD, body, class_="rows") if body else tag("p", NO_ROW, class_="quiet")
         return [
-            lead(LEAD),
+            lead(TRIED_LEAD if rows["tried"] else LEAD),
             *([tag("p", SHIFTS)] if rows["shifts"] else []),
             *(tag("p", f"⚠ {doubt}", class_="doubt") for doubt in rows["doubts"]),
             tag("div", shown, id="rows-shown"),
@@ -122,10 +134,10 @@ class RowsSection(Section[RowsPart]):
         body = []
         for top in rows["top"]:
             changes, further = largest_changes(rows, top)
-            words = [*map(_line, changes), *([further] if further else [])]
-            body.append([*_cells(rows, top, result), "; ".join(words) or STAYS])
+            words = [*map(_line, changes), *([Marked(text(further))] if further else [])]
+            body.append([*_cells(rows, top, result), Marked("; ".join(words)) if words else STAYS])
         return [
-            LEAD,
+            TRIED_LEAD if rows["tried"] else LEAD,
             *([SHIFTS] if rows["shifts"] else []),
             *(f"⚠ {text(doubt)}" for doubt in rows["doubts"]),
             table(HEAD, body) if body else NO_ROW,
@@ -158,13 +170,24 @@ def _cells(rows: Rows, top: TopRow, result: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _line(change: Change) -> str:
+def _line(change: Change) -> Marked:
     doubt = f" ({change.doubt})" if change.doubt else ""
-    return f"{change.feature} {change.before} → {change.after}{doubt}"
+    if change.edited:
+        return Marked(f"{text(change.feature)}: {edits_markdown(change.before, change.after)}{text(doubt)}")
+    return Marked(text(f"{change.feature} {change.before} → {change.after}{doubt}"))
+
+
+def _changed(change: Change) -> Markup:
+    """A change of a row, in one line or as an edited text."""
+    if change.edited:
+        return tag("span", f"{change.feature}: ", *edits_html(change.before, change.after), class_="change text")
+    return tag("span", f"{change.feature} {change.before} → ", *_after(change), class_="change")
 
 
 def _after(change: Change) -> list[Any]:
     """What a feature becomes, marked, and what makes that doubtful."""
+    if change.edited:
+        return edits_html(change.before, change.after)
     doubt = tag("span", f" {change.doubt}", class_="doubt") if change.doubt else None
     return [tag("mark", change.after), doubt]
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.divergences import Divergence
 from tippingpoint.core.inference import standard_error
 from tippingpoint.core.problem import Problem
@@ -60,20 +61,21 @@ def compute(material: Material) -> list[Yardstick]:
         found.append({"kind": kind, "risk": risk, "value": value, "standing": known, "name": _name(result, kind, risk)})
 
     if math.isfinite(problem.theta2) and math.isfinite(problem.theta1):
-        # Reweighting alone needs the present losses only, which nobody had to search for.
-        add("reweighting", problem.risk, solve_with(problem, theta1=math.inf).value, EXACT)
+        # Reweighting alone needs the present losses only, which nobody had to search for; of a table some may be missing.
+        known = beside if material.tried else EXACT
+        add("reweighting", problem.risk, solve_with(problem, theta1=math.inf).value, known)
         add("moving", problem.risk, solve_with(problem, theta2=math.inf).value, beside)
-    size = sampling_noise(problem)
+    size = sampling_noise(problem, material.evidence.groups)
     if size > 0.0:
         risk = problem.current + size
         add("noise", risk, solve_with(problem, risk=risk).value, beside)
     return found
 
 
-def sampling_noise(problem: Problem) -> float:
-    """The root mean square difference in risk between two random halves of the rows; not a number for a single row."""
+def sampling_noise(problem: Problem, groups: IntArray | None = None) -> float:
+    """The root mean square difference in risk between two random halves of the rows, or of groups of them; NaN for one."""
     losses = problem.samples.joined(lambda block: block.losses)
-    return HALVES * standard_error(losses - problem.current, problem.base)
+    return HALVES * standard_error(losses - problem.current, problem.base, groups)
 
 
 def own(result: Mapping[str, Any], standing: str) -> Yardstick:
@@ -108,7 +110,8 @@ def noise(result: Mapping[str, Any], size: float, yardsticks: Sequence[Yardstick
         return ""
     what, loss = risk_name(result["loss"]), result["loss"]
     apart = f"{number(100.0 * size, 3)} percentage points" if loss == "zero_one" else number(size, 3)
-    differ = f"Two random halves of these rows typically differ by {apart} in {what} (root mean square)."
+    halved = f"{result['groups']:,} groups" if result.get("groups") else "rows"
+    differ = f"Two random halves of these {halved} typically differ by {apart} in {what} (root mean square)."
     if result["current_risk"] + size >= result["risk"]:
         return f"{differ} The threshold is no further away than that: chance alone may reach it."
     if not math.isfinite(cost):
