@@ -42,10 +42,13 @@ _HOMES = {
     "results.comparisons": ("Comparison", "Verdict"),
     "results.rankings": ("FeatureStability",),
     "results.stability": ("StabilityResult", "Sweep"),
+    "runs.collecting": ("collect",),
+    "runs.reading": ("read_runs",),
+    "runs.runs": ("Runs",),
     "space": ("Space",),
 }
 
-_SUBMODULES = ("datasets", "errors")
+_SUBMODULES = ("costs", "datasets", "errors", "variations")
 """Modules that need no import of their own."""
 
 _HOME_OF = {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names}
