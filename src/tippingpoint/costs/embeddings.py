@@ -58,7 +58,8 @@ class EmbeddingDistance(Cost):
             made = np.asarray(self.encode(distinct), dtype=float)
         if made.ndim != 2 or len(made) != len(distinct) or not np.isfinite(made).all():
             raise InputError(
-                f"encode returns an array of shape {made.shape} for {len(distinct)} texts; return one row of finite numbers a text."
+                f"encode returns an array of shape {made.shape} for {len(distinct)} texts; return one row of finite numbers"
+                " for each."
             )
         if self.metric == "euclidean":
             return made

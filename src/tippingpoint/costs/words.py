@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
@@ -15,7 +16,7 @@ SPACES = re.compile(r"\s+")
 
 
 class WordEdits(Cost):
-    r"""Share of words edited: :math:`d / \max(|a|, |b|)`, `d` the words put in, left out or replaced between texts of `|a|` and `|b|`.
+    r"""Share of words edited: :math:`d / \max(|a|, |b|)`, `d` the words put in, left out or replaced between two texts.
 
     Words are what stands between spaces, as it is written: another case or mark is another word. Texts that differ in their
     spaces only count as one word edited, so that no variant costs nothing.
@@ -52,7 +53,7 @@ class WordEdits(Cost):
 
 
 class FormatChanges(Cost):
-    """In how many ways the layout differs: case of words that both have, kinds of spaces, punctuation marks, words; each counts one.
+    """Ways in which the layout differs: case of words that both have, kinds of spaces, punctuation marks, words; each counts one.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def texts(pair: Pair) -> tuple[str, str]:
 
 
 def word_distance(before: Sequence[str], after: Sequence[str]) -> int:
-    """Levenshtein's distance of two lists of words; by rapidfuzz where that is installed (extra `text`), else a row at a time."""
+    """Levenshtein's distance of two lists of words; by rapidfuzz where that is installed (extra `text`), else by NumPy."""
     try:
         from rapidfuzz.distance import Levenshtein
     except ImportError:

@@ -35,7 +35,9 @@ def read_inspect(path: Path, choice: Choice) -> Log:
     if not samples:
         raise InputError(f"{path} holds no samples; run the evaluation with log_samples on.")
     if document.get("status") not in (None, "success"):
-        log.notes.append(f"{path} says of itself that it ended with {document['status']!r}; {len(samples)} of its samples are there")
+        log.notes.append(
+            f"{path} says of itself that it ended with {document['status']!r}; {len(samples)} of its samples are there"
+        )
     for each in samples:
         error = each.get("error") or {}
         scores = _scores(path, each)

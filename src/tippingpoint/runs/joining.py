@@ -15,7 +15,7 @@ from tippingpoint.costs.words import FormatChanges, WordEdits
 from tippingpoint.errors import InputError, listed
 from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Log, Outcome, as_number
 
-COSTS = {"words": WordEdits, "formats": FormatChanges}
+COSTS: dict[str, type[WordEdits | FormatChanges]] = {"words": WordEdits, "formats": FormatChanges}
 """Costs by name."""
 
 UNCHANGED = "of a variant that costs nothing, though it is not the original"
@@ -219,7 +219,7 @@ def table_of(outcomes: Sequence[Outcome], original: str) -> Any:
     frame = frame[[name for name in frame.columns if name in known or frame[name].notna().any()]]
     extra = list(dict.fromkeys(name for each in outcomes for name in each.extra if name not in frame.columns))
     for name in extra:
-        frame = frame.assign(**{name: [each.extra.get(name) for each in outcomes]})
+        frame = frame.assign(**{name: pd.Series([each.extra.get(name) for each in outcomes])})
     order = {key: k for k, key in enumerate(dict.fromkeys(each.sample for each in outcomes))}
     firsts = {"model": [], "variant": [original]}
     ranks = {name: {key: k for k, key in enumerate(dict.fromkeys([*first, *frame[name]]))} for name, first in firsts.items()}

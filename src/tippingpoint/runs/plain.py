@@ -66,7 +66,9 @@ def _parquet(source: Path) -> Any:
     try:
         return pd.read_parquet(source)
     except ImportError:
-        raise InputError(f"{source}: reading Parquet needs pyarrow; pip install 'tippingpoint[parquet]', or give CSV.") from None
+        raise InputError(
+            f"{source}: reading Parquet needs pyarrow; pip install 'tippingpoint[parquet]', or give CSV."
+        ) from None
     except ValueError as error:
         raise InputError(f"{source} cannot be read as Parquet ({' '.join(str(error).split())}); check the file.") from None
 
@@ -153,7 +155,9 @@ def _outcome(place: Place, record: dict[str, Any], roles: dict[str, str], choice
 def _number(place: Place, role: str, value: Any, *, needed: bool) -> float | None:
     number = as_number(value)
     if number is None and (needed or value is not None):
-        raise InputError(f"{place}: {role}={value!r} must be a number{'' if role != 'loss' else ', or nothing where it is missing'}.")
+        raise InputError(
+            f"{place}: {role}={value!r} must be a number{'' if role != 'loss' else ', or nothing where it is missing'}."
+        )
     if role == "cost" and number is not None and number < 0.0:
         raise InputError(f"{place}: cost={number:g} is below 0; costs must be 0 (the original) or more.")
     return number

@@ -35,7 +35,7 @@ def read_runs(
     repeats: bool = False,
     damaged: str = "refuse",
 ) -> Runs:
-    """A table of alternatives from logs of evaluations: the same samples, asked in several wordings, by one model or several.
+    r"""A table of alternatives from logs of evaluations: the same samples, asked in several wordings, by one model or several.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_runs(
     ...         {"doc_id": k, "arguments": [[task.replace("_", " please ") + f" {k}", ""]], "resps": [["4"]], "acc": right[k]}
     ...         for k in range(2)
     ...     ]
-    ...     written = (folder / f"samples_{task}.jsonl").write_text("".join(json.dumps(line) + "\\n" for line in lines))
+    ...     written = (folder / f"samples_{task}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     >>> runs = tp.read_runs(folder, model="small")
     >>> runs.table[["sample", "variant", "loss", "cost"]].values.tolist()
     [[0, 'sums', 0.0, 0.0], [0, 'sums_polite', 0.0, 0.5], [1, 'sums', 0.0, 0.0], [1, 'sums_polite', 1.0, 0.5]]
@@ -94,8 +94,8 @@ def read_runs(
 
 def _sources(logs: Any) -> list[tuple[str | None, Any]]:
     """What is to be read, with the variant that the user says it is."""
+    found: list[tuple[str | None, Any]] = []
     if isinstance(logs, Mapping):
-        found = []
         for variant, given in logs.items():
             for each in given if isinstance(given, (list, tuple)) else [given]:
                 found += [(str(variant), source) for source in _expanded(each)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,9 @@ from tippingpoint.visible import visible
 
 INDENT = 12
 """Columns before the text of a line of the summary."""
+
+SHOWN = 4
+"""Reasons why outcomes are missing that are shown; errors of services may each be worded otherwise."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Runs:
         What loss and cost are.
     notes
         What else must be known of the table.
+    interrupted
+        Whether somebody ended the asking before its end.
 
     Examples
     --------
@@ -58,6 +64,7 @@ class Runs:
     loss_label: str = "loss"
     cost_label: str = "cost"
     notes: tuple[str, ...] = ()
+    interrupted: bool = False
 
     @property
     def missing(self) -> dict[str, int]:
@@ -79,17 +86,15 @@ class Runs:
         told = [("loss", self.loss_label), ("cost", self.cost_label)]
         if self.missing:
             gone = sum(self.missing.values())
-            why = "; ".join(f"{count:,} {reason}" for reason, count in self.missing.items())
+            reasons = [f"{count:,} {reason}" for reason, count in self.missing.items()]
+            others = [f"{len(reasons) - SHOWN:,} more reasons"] if len(reasons) > SHOWN else []
+            why = "; ".join([*reasons[:SHOWN], *others])
             told.append(("missing", f"{_count(gone, 'outcome')}, {percent(gone / len(table))} of the runs: {why}"))
         told += [("dropped", f"{_count(count, 'line')}: {why}") for why, count in self.dropped.items()]
         if self.unasked:
-            told.append(
-                (
-                    "not asked",
-                    f"{self.unasked:,} of the {self.unasked + len(table):,} runs that were planned: a stability of this table is"
-                    " an upper bound on that of all of them",
-                )
-            )
+            planned = self.unasked + len(table)
+            bound = "a stability of this table is an upper bound on that of all of them"
+            told.append(("not asked", f"{self.unasked:,} of the {planned:,} runs that were planned: {bound}"))
         told += [("note", note) for note in self.notes]
         head = f"{counts[0]} of {counts[1]} in {among[0]} by {among[1]}; the original is {self.original!r}."
         body = [
@@ -103,7 +108,7 @@ class Runs:
 
     def filled(self, loss: float) -> Runs:
         """With a loss where outcomes are missing: 1 counts a refusal as an error."""
-        if isinstance(loss, (str, bool)) or not isinstance(loss, (int, float)) or loss != loss:
+        if isinstance(loss, (str, bool)) or not isinstance(loss, (int, float)) or math.isnan(loss):
             raise InputError(f"loss={loss!r} must be a number, as 1.0 to count what is missing as wrong.")
         gone = int(self.table["loss"].isna().sum())
         note = f"{_count(gone, 'missing outcome')} counted as a loss of {loss:g}"
@@ -142,7 +147,8 @@ class Runs:
         if len(self.models) > 1:
             settings.setdefault("by", "model")
         table = self.table if "repeat" in settings else _averaged(self.table)
-        return profile_table(table.drop(columns="missing", errors="ignore"), **settings)
+        made: Profile | dict[str, Profile] = profile_table(table.drop(columns="missing", errors="ignore"), **settings)
+        return made
 
 
 def _averaged(table: Any) -> Any:

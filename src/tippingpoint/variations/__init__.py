@@ -1,4 +1,4 @@
-"""Variations of texts and images: what a sample could have been instead, each a small class with a name, seeded, composed by `+`."""
+"""Variations of texts and images: what a sample could have been instead; small classes with a name, seeded, composed by `+`."""
 
 from __future__ import annotations
 

@@ -286,9 +286,7 @@ def _some(places: list[int], share: float, rng: Generator, most: int | None = No
     return [places[k] for k in sorted(rng.permutation(len(places))[:count].tolist())]
 
 
-def _replaced(
-    text: str, spans: list[tuple[int, int]], share: float, by: str, rng: Generator, most: int | None = None
-) -> str:
+def _replaced(text: str, spans: list[tuple[int, int]], share: float, by: str, rng: Generator, most: int | None = None) -> str:
     """The text with some of these spans replaced."""
     for k in reversed(_some(list(range(len(spans))), share, rng, most)):
         text = text[: spans[k][0]] + by + text[spans[k][1] :]

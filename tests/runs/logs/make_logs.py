@@ -1,4 +1,4 @@
-"""Writes the logs beside it with the real tools: `python make_logs.py harness` with lm_eval 0.4.13, `... inspect` with inspect_ai 0.3.90.
+"""Writes the logs beside it with the real tools: lm_eval 0.4.13 (`python make_logs.py harness`), inspect_ai 0.3.90 (`inspect`).
 
 Both run without a network: the harness with its dummy model on a local JSON task, Inspect with mockllm. Neither is in the
 development environment; each wants one of its own.
@@ -57,7 +57,9 @@ def harness() -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             text = path.read_text(encoding="utf-8").replace(name, ".")
             if path.name.startswith("results_"):  # only what says which model it was: the rest is about the machine
-                kept = {key: value for key, value in json.loads(text).items() if key in ("model_source", "model_name", "results")}
+                kept = {
+                    key: value for key, value in json.loads(text).items() if key in ("model_source", "model_name", "results")
+                }
                 text = json.dumps(kept, indent=1) + "\n"
             target.write_text(text, encoding="utf-8")
 
@@ -159,7 +161,9 @@ def inspect() -> None:
             each.get("error", {}).update({"traceback": "", "traceback_ansi": ""})
         path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
     for path in sorted(folder.rglob("*.*")):
-        path.rename(path.with_name("_".join(path.name.split("_")[1:-1]) + ("_small" if "small" in _text(path) else "") + path.suffix))
+        path.rename(
+            path.with_name("_".join(path.name.split("_")[1:-1]) + ("_small" if "small" in _text(path) else "") + path.suffix)
+        )
 
 
 def _text(path: Path) -> str:
