@@ -20,7 +20,7 @@ from tippingpoint.cli.streams import answer_stream, drain_streams, prepare_strea
 from tippingpoint.errors import InputError, OutputError
 from tippingpoint.visible import LAYOUT
 
-COMMANDS = ("demo", "evaluate", "features", "compare", "curve", "report", "reproduce", "completion", "doctor", "schema")
+COMMANDS = ("demo", "evaluate", "features", "compare", "curve", "runs", "report", "reproduce", "completion", "doctor", "schema")
 """The registry: a new command is a module with `add` and `run`, and a place here; `run` may return an exit code."""
 
 STANDALONE = "doctor"

@@ -53,7 +53,7 @@ class WordEdits(Cost):
 
 
 class FormatChanges(Cost):
-    """Ways in which the layout differs: case of words that both have, kinds of spaces, punctuation marks, words; each counts one.
+    """Ways in which the layout differs, each counts one: case of words that both have, kinds of spaces, punctuation, words.
 
     Examples
     --------

@@ -46,8 +46,9 @@ def harness() -> None:
         (place / "numbers.yaml").write_text(_choice("numbers", place / "numbers.jsonl", "{{country}}"), encoding="utf-8")
         (place / "spelling.yaml").write_text(_generated(place / "capitals.jsonl"), encoding="utf-8")
         out = place / "out"
-        for task in (*WORDINGS, "numbers", "spelling"):
+        for seed, task in enumerate((*WORDINGS, "numbers", "spelling")):
             command = ["-m", "lm_eval", "--model", "dummy", "--tasks", task, "--include_path", str(place), "--log_samples"]
+            command += ["--seed", str(seed)]  # which the dummy answers by
             command += ["--model_args", "pretrained=dummy-small"]  # its name; the dummy itself takes none
             subprocess.run(
                 [sys.executable, *command, "--output_path", str(out)], env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=True
