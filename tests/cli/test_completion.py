@@ -10,7 +10,7 @@ import pytest
 
 from commands import Command
 
-COMMANDS = ["demo", "evaluate", "features", "compare", "curve", "report", "reproduce", "completion", "doctor", "schema"]
+COMMANDS = ["demo", "evaluate", "features", "compare", "curve", "runs", "report", "reproduce", "completion", "doctor", "schema"]
 
 
 @pytest.fixture

@@ -57,8 +57,8 @@ def test_every_sample_in_every_variant_with_its_loss_and_cost() -> None:
 
 def test_the_order_of_samples_changes_no_prompt_and_no_number() -> None:
     noisy = [v.Typos(0.2), v.WordSwap(0.3)]
-    given = collected(SAMPLES, noisy, draws=2, judge=lambda answer: 0.0, ask=len)
-    turned = collected(SAMPLES[::-1], noisy, draws=2, judge=lambda answer: 0.0, ask=len)
+    given = collected(SAMPLES, noisy, draws=2, judge=lambda _: 0.0, ask=len)
+    turned = collected(SAMPLES[::-1], noisy, draws=2, judge=lambda _: 0.0, ask=len)
     keys = ["sample", "variant"]
     pd.testing.assert_frame_equal(
         given.table.sort_values(keys, ignore_index=True), turned.table.sort_values(keys, ignore_index=True)
@@ -194,7 +194,7 @@ def test_calls_that_fail_to_the_end_are_missing_with_their_error_and_asked_again
     assert set(gone["sample"]) == {"q7"}
     assert runs.missing == {"ConnectionError: busy": 4}
     assert "missing     4 outcomes, 8.33% of the runs: 4 ConnectionError: busy" in str(runs)
-    assert "say what they count as" in str(refusal(runs.profile))
+    assert "say what that counts as" in str(refusal(runs.profile))
     kept = collected(ask={"m": flaky}, store=store, failed="keep")
     assert kept.missing == runs.missing
     assert not collected(ask={"m": flaky}, store=store, retries=1).missing
@@ -283,7 +283,7 @@ def test_a_judge_that_is_mended_judges_all_answers_anew_without_asking(tmp_path:
     def never(prompt: str) -> str:
         raise AssertionError("asked again")
 
-    strict = collected(ask={"m": never}, store=store, judge=lambda answer: 1.0)
+    strict = collected(ask={"m": never}, store=store, judge=lambda _: 1.0)
     assert strict.table["loss"].mean() == 1.0
 
 
@@ -308,7 +308,7 @@ def test_an_interrupt_returns_what_was_asked_and_says_so(tmp_path: Path) -> None
 def test_what_the_judge_cannot_tell_is_missing() -> None:
     runs = collected(judge=lambda answer: None if answer == "?" else math.nan if answer == "4" else 0.0)
     assert runs.missing == {"the judge could not tell": int(runs.table["answer"].isin(["?", "4"]).sum())}
-    refused = collected(ask=lambda prompt: None if prompt.isupper() else "0", judge=lambda answer: 0.0)
+    refused = collected(ask=lambda prompt: None if prompt.isupper() else "0", judge=lambda _: 0.0)
     assert refused.missing == {"no answer": 12}
 
 
@@ -325,7 +325,7 @@ def test_what_the_judge_cannot_tell_is_missing() -> None:
 )
 def test_what_a_judge_may_not_say(tmp_path: Path, verdict: Any, sentence: str) -> None:
     store = tmp_path / "runs.jsonl"
-    assert sentence in str(refusal(lambda: collected(judge=lambda answer: verdict, store=store)))
+    assert sentence in str(refusal(lambda: collected(judge=lambda _: verdict, store=store)))
     assert len(store.read_text().splitlines()) == 13  # the answers to the originals are not lost
 
 
@@ -352,12 +352,12 @@ async def coroutine(*given: Any) -> float:
         ({"variations": ["typos"]}, "variations[0]='typos' is no variation"),
         ({"ask": {}}, "ask is empty"),
         ({"ask": {"m": "gpt"}}, "ask='gpt' of 'm' must be a function"),
-        ({"ask": lambda prompt: object()}, "ask of 'model' returns object, which cannot be written down"),
-        ({"ask": lambda prompts: ["a"], "batch": 5}, "returns 1 answers for 5 prompts"),
-        ({"ask": lambda prompt: coroutine()}, "write it as async def"),
+        ({"ask": lambda _: object()}, "ask of 'model' returns object, which cannot be written down"),
+        ({"ask": lambda _: ["a"], "batch": 5}, "returns 1 answers for 5 prompts"),
+        ({"ask": lambda _: coroutine()}, "write it as async def"),
         ({"judge": coroutine}, "judge is asynchronous"),
         ({"judge": "exact"}, "judge='exact' must be a function"),
-        ({"judge": lambda a, b, c: 0.0}, "judge takes 3 arguments"),
+        ({"judge": lambda _, __, ___: 0.0}, "judge takes 3 arguments"),
         ({"calls": 0}, "calls=0 must be a whole number, 1 or more"),
         ({"concurrency": 1.5}, "concurrency=1.5 must be"),
         ({"rate": 0}, "rate=0 must be positive"),
@@ -371,7 +371,7 @@ async def coroutine(*given: Any) -> float:
             "the cost of 'case' of sample 'q1' is 0; only the original",
         ),
         ({"prompt": lambda sample: sample["question"]}, "prompt fails ('question')"),
-        ({"prompt": lambda sample: object()}, "a prompt is object"),
+        ({"prompt": lambda _: object()}, "a prompt is object"),
     ],
 )
 def test_what_cannot_be_collected_is_refused(settings: dict[str, Any], sentence: str) -> None:
@@ -403,7 +403,11 @@ def test_what_samples_say_of_themselves_becomes_a_column() -> None:
 
 
 def test_a_bar_tells_the_rate_and_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
-    collected(SAMPLES[:4], [v.Case()], ask=lambda prompt: time.sleep(0.05) or adds(prompt), progress=True)
+    def slow(prompt: str) -> str:
+        time.sleep(0.05)
+        return adds(prompt)
+
+    collected(SAMPLES[:4], [v.Case()], ask=slow, progress=True)
     told = capsys.readouterr().err
     assert "asking" in told
     assert "8/8" in told

@@ -96,13 +96,15 @@ def test_collect_spends_its_calls_there() -> None:
     names = [f"v{k}" for k in range(6)]
     variations = [tp.variations.Function(lambda text, name=name: f"{text} {name}", name=name) for name in names[1:]]
 
-    def judge(answer: str, sample: dict[str, Any]) -> float:
-        return float(
-            held.loc[(sample["sample"], max(0, names.index(sample["variant"])) if sample["variant"] in names else 0), "loss"]
-        )
+    losses, costs = held["loss"].to_dict(), held["cost"].to_dict()
 
-    prices = {name: float(held.loc[(0, k), "cost"]) for k, name in enumerate(names) if k}
-    question = {"risk": float(held.xs(0, level=1)["loss"].mean()) + 0.2, "theta1": 1.0, "theta2": 0.25}
+    def judge(answer: str, sample: dict[str, Any]) -> float:
+        variant = sample["variant"]
+        return float(losses[sample["sample"], names.index(variant) if variant in names else 0])
+
+    prices = {name: float(costs[0, k]) for k, name in enumerate(names) if k}
+    now = table[table["variant"] == 0]["loss"].mean()
+    question: dict[str, Any] = {"risk": float(now) + 0.2, "theta1": 1.0, "theta2": 0.25}
 
     def found(order: str, calls: int) -> float:
         runs = tp.collect(

@@ -141,8 +141,9 @@ class Runs:
         gone = sum(self.missing.values())
         if gone and "missing" not in settings:
             raise InputError(
-                f"{_count(gone, 'outcome')} of {len(self.table):,} are missing ({listed(self.missing, 3)}); say what they count"
-                " as: runs.filled(1.0) takes them for wrong, runs.without_missing() leaves them out."
+                f"{_count(gone, 'outcome')} of {len(self.table):,} {'is' if gone == 1 else 'are'} missing"
+                f" ({listed(self.missing, 3)}); say what that counts as: runs.filled(1.0) takes it for wrong,"
+                " runs.without_missing() leaves it out."
             )
         if len(self.models) > 1:
             settings.setdefault("by", "model")

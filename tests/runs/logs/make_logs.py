@@ -120,7 +120,7 @@ def inspect() -> None:
     }
     templates = {"capitals": "{prompt}", "capitals_polite": "Please tell me: {prompt}", "capitals_shout": "{prompt}!!!"}
 
-    @solver
+    @solver  # type: ignore[untyped-decorator]
     def failing(fails: str) -> Any:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             if state.sample_id == fails:
@@ -129,7 +129,7 @@ def inspect() -> None:
 
         return solve
 
-    @scorer(metrics=[accuracy()])
+    @scorer(metrics=[accuracy()])  # type: ignore[untyped-decorator]
     def hesitant() -> Any:
         async def score(state: TaskState, target: Any) -> Score:
             text = state.output.completion
