@@ -50,7 +50,7 @@ def test_sample_files_of_the_harness(metric: str) -> None:
             line = table.loc[(record["doc_id"], task)]
             assert line["loss"] == 1.0 - record[metric]
             assert line["text"] == record["arguments"]["gen_args_0"]["arg_0"]
-            likeliest = int(np.argmax([float(reply[0]) for reply in record["resps_"]] if "resps_" in record else _lls(record)))
+            likeliest = int(np.argmax([float(reply[0][0]) for reply in record["resps"]]))
             assert line["answer"] == record["doc"]["cities"][likeliest]
             if metric == "acc":
                 assert record["acc"] == float(likeliest == record["doc"]["right"])
@@ -62,10 +62,6 @@ def test_sample_files_of_the_harness(metric: str) -> None:
     ]  # "Please tell me, what is the capital of France?\nAnswer:" against "What is ..."
     assert polite["cost"] == 4 / 10
     assert polite["original"] == table.loc[(0, "capitals"), "text"]
-
-
-def _lls(record: dict[str, Any]) -> list[float]:
-    return [float(reply[0][0]) for reply in record["resps"]]
 
 
 def test_the_stability_of_a_log_is_that_of_the_table_written_by_hand() -> None:
@@ -133,7 +129,7 @@ def test_eval_logs_are_what_inspects_own_reader_says() -> None:
         for sample in held.samples:
             line = table.loc[(held.eval.model, sample.id, held.eval.task)]
             assert 1.0 - line["loss"] == log_value(sample.scores["match"])
-            assert line["text"] == sample.user_prompt.text if hasattr(sample, "user_prompt") else sample.messages[0].text
+            assert line["text"] == "\n".join(each.text for each in sample.messages if each.role in ("system", "user"))
             assert line["answer"] == sample.output.completion
     profiles = runs.profile()
     assert isinstance(profiles, dict)
@@ -193,6 +189,7 @@ def test_tables_of_any_kind_with_columns_of_any_name(tmp_path: Path, form: str) 
     elif form == "jsonl":
         LINES.to_json(path, orient="records", lines=True)
     elif form == "parquet":
+        pytest.importorskip("pyarrow")
         LINES.to_parquet(path)
     else:
         given = LINES if form == "pandas" else pytest.importorskip("polars").from_pandas(LINES)

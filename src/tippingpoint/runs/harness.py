@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError, listed
-from tippingpoint.runs.outcomes import Choice, Log, Outcome, Place, json_lines
+from tippingpoint.runs.outcomes import Choice, Log, Outcome, Place, as_written, json_lines
 
 NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?")
 """A sample file without its ending: the task, and when it was run."""
@@ -27,32 +27,35 @@ def read_harness(path: Path, choice: Choice) -> Log:
     """The outcomes of a sample file, of one filter; the task is their variant."""
     log = Log(str(path), [])
     lines = list(json_lines(path, choice, log.dropped))
-    kept = _filter(path, [record.get("filter", "none") for _, record in lines], choice.filter)
+    kept = _filter(path, [str(record.get("filter", "none")) for _, record in lines], choice.filter)
     task, model = _task(path), choice.model or _model(path)
     for number, record in lines:
-        if record.get("filter", "none") != kept:
+        if str(record.get("filter", "none")) != kept:
             log.dropped[f"of the filter {record.get('filter')!r}, where {kept!r} is taken"] += 1
             continue
         place = Place(str(path), number)
         if not is_harness(record):
             raise InputError(f"{place} has no doc_id; it is no line of a sample file of lm-evaluation-harness: delete it.")
-        names = record.get("metrics") or [name for name, value in record.items() if isinstance(value, (int, float))]
-        answer = _answer(record)
-        log.outcomes.append(
-            Outcome(
-                sample=record["doc_id"],
-                variant=task,
-                model=model,
-                place=place,
-                scores={name: record.get(name) for name in names if name != "doc_id"},
-                text=_prompt(record),
-                answer=answer,
-                target=record.get("target"),
-                document=record.get("doc_hash") or _digest(record.get("doc")),
-                missing="the filter found no answer" if answer == INVALID else None,
-            )
-        )
+        with as_written(place, "a sample file of lm-evaluation-harness"):
+            log.outcomes.append(_outcome(place, record, task, model))
     return log
+
+
+def _outcome(place: Place, record: dict[str, Any], task: str, model: str) -> Outcome:
+    names = record.get("metrics") or [name for name, value in record.items() if isinstance(value, (int, float))]
+    answer = _answer(record)
+    return Outcome(
+        sample=record["doc_id"],
+        variant=task,
+        model=model,
+        place=place,
+        scores={name: record.get(name) for name in names if name != "doc_id"},
+        text=_prompt(record),
+        answer=answer,
+        target=record.get("target"),
+        document=record.get("doc_hash") or _digest(record.get("doc")),
+        missing="the filter found no answer" if answer == INVALID else None,
+    )
 
 
 def _filter(path: Path, filters: list[str], wanted: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tippingpoint.errors import InputError
 from tippingpoint.foreign import guarded
-from tippingpoint.runs.outcomes import Choice, Log, Outcome, Place
+from tippingpoint.runs.outcomes import Choice, Log, Outcome, Place, as_written
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
 """Inspect's letters for correct, partially correct and incorrect; N, no answer, is a missing outcome here."""
@@ -32,33 +32,33 @@ def read_inspect(path: Path, choice: Choice) -> Log:
     log = Log(str(path), [])
     held, model = document["eval"], choice.model or str(document["eval"].get("model") or "model")
     samples = document.get("samples") or []
-    if not samples:
+    if not samples or not isinstance(samples, list):
         raise InputError(f"{path} holds no samples; run the evaluation with log_samples on.")
     if document.get("status") not in (None, "success"):
         log.notes.append(
             f"{path} says of itself that it ended with {document['status']!r}; {len(samples)} of its samples are there"
         )
     for each in samples:
-        error = each.get("error") or {}
-        scores = _scores(path, each)
-        missing = str(error.get("message") or "an error") if error else None
-        if missing is None and not scores:
-            missing = "no score"
-        log.outcomes.append(
-            Outcome(
-                sample=each.get("id"),
-                variant=str(held["task"]),
-                model=model,
-                place=Place(str(path)),
-                repeat=int(each.get("epoch") or 1) - 1,
-                scores=scores,
-                text=_prompt(each),
-                answer=_answer(each),
-                target=each.get("target"),
-                missing=missing,
-            )
-        )
+        with as_written(Place(str(path)), "a log of Inspect"):
+            log.outcomes.append(_outcome(path, each, str(held["task"]), model))
     return log
+
+
+def _outcome(path: Path, sample: dict[str, Any], task: str, model: str) -> Outcome:
+    error, scores = sample.get("error") or {}, _scores(path, sample)
+    missing = str(error.get("message") or "an error") if error else None if scores else "no score"
+    return Outcome(
+        sample=sample.get("id"),
+        variant=task,
+        model=model,
+        place=Place(str(path)),
+        repeat=int(sample.get("epoch") or 1) - 1,
+        scores=scores,
+        text=_prompt(sample),
+        answer=_answer(sample),
+        target=sample.get("target"),
+        missing=missing,
+    )
 
 
 def load(path: Path) -> Any:
@@ -78,11 +78,11 @@ def load(path: Path) -> Any:
 
 def load_json(path: Path) -> Any:
     """A JSON log by Python's own reader."""
-    text = path.read_text(encoding="utf-8")
+    content = path.read_bytes()
     try:
-        return json.loads(text)
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", text.count("\n") + 1)
+        line = getattr(error, "lineno", content.count(b"\n") + 1)
         raise InputError(
             f"{path}, line {line}: not JSON, perhaps cut off ({getattr(error, 'msg', 'nested too deeply')}); run the evaluation"
             " again, or give the other logs alone."

@@ -13,7 +13,7 @@ from tippingpoint.costs.base import Cost, OwnCost, Pair
 from tippingpoint.costs.prices import Prices
 from tippingpoint.costs.words import FormatChanges, WordEdits
 from tippingpoint.errors import InputError, listed
-from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Log, Outcome, as_number
+from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Log, Outcome, as_number, check_names
 
 COSTS: dict[str, type[WordEdits | FormatChanges]] = {"words": WordEdits, "formats": FormatChanges}
 """Costs by name."""
@@ -240,6 +240,7 @@ def join(
 ) -> tuple[Any, str, Counter[str], str, str, list[str]]:
     """The table, what the original is called, what was dropped, what loss and cost are, and what else must be said."""
     outcomes = [each for log in logs for each in log.outcomes]
+    check_names(outcomes)
     dropped: Counter[str] = Counter()
     for log in logs:
         dropped.update(log.dropped)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,26 @@ def json_lines(path: Path, choice: Choice, dropped: Counter[str]) -> Iterator[tu
 
 def _reason(error: Exception) -> str:
     return getattr(error, "msg", None) or str(error) or "nested too deeply"
+
+
+@contextmanager
+def as_written(place: Place, form: str) -> Iterator[None]:
+    """What does not fit into the form of a log, as a sentence: somebody, or a damage, has changed it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
+        raise InputError(
+            f"{place} is not as {form} is written ({type(error).__name__}: {error}); mend it, or leave it out."
+        ) from None
+
+
+def check_names(outcomes: Sequence[Outcome]) -> None:
+    """Refuse samples whose name is no name."""
+    for each in outcomes:
+        if each.sample is None or isinstance(each.sample, (dict, list)) or not isinstance(each.sample, Hashable):
+            raise InputError(f"{each.place}: a sample is called {each.sample!r}; give it text or a number for a name.")
 
 
 def as_number(value: Any) -> float | None:

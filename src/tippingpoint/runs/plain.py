@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def _records(source: Any, choice: Choice, dropped: Counter[str]) -> tuple[list[d
             return _frame_records(_parquet(source))
         try:
             frame = pd.read_csv(source)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, EOFError, zlib.error) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise InputError(f"{source} cannot be read as CSV ({' '.join(str(error).split())}); check the file.") from None
