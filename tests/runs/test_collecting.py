@@ -308,8 +308,36 @@ def test_an_interrupt_returns_what_was_asked_and_says_so(tmp_path: Path) -> None
 def test_what_the_judge_cannot_tell_is_missing() -> None:
     runs = collected(judge=lambda answer: None if answer == "?" else math.nan if answer == "4" else 0.0)
     assert runs.missing == {"the judge could not tell": int(runs.table["answer"].isin(["?", "4"]).sum())}
-    refused = collected(ask=lambda prompt: None if prompt.isupper() else "0", judge=lambda _: 0.0)
-    assert refused.missing == {"no answer": 12}
+
+
+def test_a_refusal_is_missing_and_not_asked_again(tmp_path: Path) -> None:
+    store, asked = tmp_path / "runs.jsonl", list[str]()
+
+    def refusing(prompt: str) -> str | None:
+        asked.append(prompt)
+        return None if prompt.isupper() else "0"
+
+    for _ in range(2):
+        assert collected(ask={"m": refusing}, store=store).missing == {"no answer": 12}
+    assert len(asked) == 48
+
+
+def test_models_share_a_budget_that_is_too_small_for_the_originals() -> None:
+    runs = collected(ask={"small": adds, "large": adds}, calls=10)
+    assert runs.table["model"].value_counts().to_dict() == {"small": 5, "large": 5}
+
+
+def test_results_say_what_is_not_in_the_table() -> None:
+    runs = collected(calls=30)
+    profile = runs.profile()
+    assert isinstance(profile, tp.Profile)
+    result = profile.stability(0.5, theta1=1.0, theta2=math.inf)
+    bound = "18 of the 48 runs that were planned: a stability of this table is an upper bound on that of all of them"
+    assert f"not asked: {bound}" in result.notes
+    assert "stopped at calls=30" in result.notes
+    whole = collected().profile()
+    assert isinstance(whole, tp.Profile)
+    assert whole.stability(0.5, theta1=1.0, theta2=math.inf).value <= result.value
 
 
 @pytest.mark.parametrize(

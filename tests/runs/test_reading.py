@@ -257,6 +257,7 @@ def bad(copied: Path, name: str) -> Any:  # noqa: PLR0911  # one a case
         first.write_text(first.read_text("utf-8").replace('"acc": 1.0', '"acc": 7.5'), "utf-8")
         return lambda: tp.read_runs(copied, metric="acc")
     return {
+        "matched how": lambda: tp.read_runs(CAPITALS, match="names"),
         "two originals": lambda: tp.read_runs(
             pd.DataFrame({"sample": [1, 1], "variant": ["a", "b"], "loss": [0, 1], "cost": [0.0, 0.0]})
         ),
@@ -275,6 +276,7 @@ def bad(copied: Path, name: str) -> Any:  # noqa: PLR0911  # one a case
 
 SENTENCES = {
     "another task": ".jsonl, line 1: sample 0 of 'numbers' is another than that of 'capitals' in ",
+    "matched how": "match='names' is neither",
     "cut off": ", line 5 is cut off in the middle: the run that wrote it did not end; run it again, or say damaged='drop'",
     "not JSON": ", line 3 is not JSON (Expecting ':' delimiter); mend or delete that line.",
     "twice": "line 1 both hold sample 0 of variant 'capitals' and model 'dummy-small'; say repeats=True",
@@ -318,6 +320,12 @@ def test_errors_name_the_line_of_a_csv_file_whose_texts_have_several(tmp_path: P
     path = tmp_path / "runs.csv"
     LINES.assign(cost=[0.0, 0.2, 0.0, -0.2]).to_csv(path, index=False)
     assert f"{path}, line 6: cost=-0.2 is below 0" in str(refusal(lambda: tp.read_runs(path, columns=NAMED)))
+
+
+def test_samples_can_be_matched_by_their_ids_alone() -> None:
+    """As where the documents were varied themselves: the options of each in another order, say."""
+    runs = tp.read_runs([CAPITALS[0], sample_file("numbers")], original="capitals", match="ids")
+    assert runs.table.groupby("sample")["variant"].apply(list).tolist() == [["capitals", "numbers"]] * 5
 
 
 def test_several_texts_of_the_same_sample_in_one_dictionary() -> None:

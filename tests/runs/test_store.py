@@ -75,6 +75,19 @@ def test_kill_9_loses_the_calls_that_were_under_way_and_no_more(tmp_path: Path) 
     assert len(answers) == len(set(answers)) == 120
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX systems")
+def test_ctrl_c_ends_the_asking_and_keeps_what_there_is(tmp_path: Path) -> None:
+    store, asked, table = (tmp_path / name for name in ("runs.jsonl", "asked.txt", "table.jsonl"))
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(store), str(asked), str(table)])
+    while not store.exists() or len(store.read_bytes().splitlines()) < 30:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 0
+    lines = table.read_text().splitlines()
+    assert 29 <= len(lines) < 120
+    assert len(lines) == len(store.read_bytes().splitlines()) - 1 == len(asked.read_text().splitlines())
+
+
 @pytest.mark.parametrize("cut", range(1, 60, 7))
 def test_a_last_line_that_was_cut_off_is_mended_and_said(tmp_path: Path, cut: int) -> None:
     store = tmp_path / "runs.jsonl"

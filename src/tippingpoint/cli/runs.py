@@ -51,6 +51,9 @@ def add(commands: Any) -> None:
         help="the column of a table for sample, loss, variant ...; may be repeated",
     )
     group.add_argument("--repeats", action="store_true", help="several logs of one variant and model are repeated runs")
+    group.add_argument(
+        "--match", choices=("documents", "ids"), default="documents", help="ids: samples are the same where their ids are"
+    )
     group.add_argument("--drop-damaged", action="store_true", help="go without a last line that was cut off, and count it")
     priced = parser.add_argument_group("what a variant costs")
     priced.add_argument("--cost", choices=tuple(COSTS), help="by the texts; default words, the share of them that is edited")
@@ -80,6 +83,7 @@ def run(options: argparse.Namespace) -> None:
         filter=options.filter,
         columns=dict(_pair(text, "--column", "sample=id") for text in options.column or ()),
         repeats=options.repeats,
+        match=options.match,
         damaged="drop" if options.drop_damaged else "refuse",
     )
     kept = {"keep": lambda: runs, "wrong": lambda: runs.filled(1.0), "drop": runs.without_missing}[options.missing]()

@@ -159,7 +159,7 @@ class Asker:
                     f"ask of {self.name!r} returns {type(answer).__name__}, which cannot be written down; return text, or what"
                     " JSON can hold."
                 ) from None
-        return [Reply(answer) if answer is not None else Reply(error="no answer") for answer in answers]
+        return [Reply(answer) for answer in answers]
 
 
 def _outcome(ask: Callable[[Any], Any], argument: Any) -> tuple[Any, str | None]:
@@ -191,11 +191,18 @@ class Pool:
             self._runner = threading.Thread(target=self._loop.run_forever, daemon=True)
             self._runner.start()
 
-    def submit(self, asker: Asker, prompts: Sequence[Any]) -> Future[list[Reply | None]]:
-        """Ask; the future holds what comes of it."""
+    def submit(self, asker: Asker, prompts: Sequence[Any], record: Callable[[list[Reply | None]], None]) -> Future[None]:
+        """Ask, and have what comes of it recorded: by who asked, as no interrupt reaches other threads than the main one."""
+
+        def ask() -> None:
+            record(asker.replies(prompts))
+
+        async def ask_later() -> None:
+            record(await asker.replies_later(prompts))
+
         if asker.asynchronous and self._loop is not None:
-            return asyncio.run_coroutine_threadsafe(asker.replies_later(prompts), self._loop)
-        return self._threads.submit(asker.replies, prompts)
+            return asyncio.run_coroutine_threadsafe(ask_later(), self._loop)
+        return self._threads.submit(ask)
 
     def map(self, function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
         """What a function makes of each."""
@@ -222,25 +229,27 @@ def pool(concurrency: int, *, loop: bool) -> Iterator[Pool]:
 
 def ask_all(
     pool: Pool,
-    batches: Sequence[tuple[Asker, Sequence[Any], Any]],
-    done: Callable[[Any, list[Reply | None]], bool],
+    batches: Sequence[tuple[Asker, Sequence[Any], Callable[[list[Reply | None]], None]]],
+    goes_on: Callable[[], bool],
     limits: Limits,
 ) -> None:
-    """Ask about all batches, as many at a time as the pool has places; `done` is told of each, and says whether to go on.
+    """Ask about all batches, as many at a time as the pool has places; each comes with who records its replies.
 
-    An error of ours waits until what is under way has been told of: answers that were paid for are not lost. So does an
-    interrupt; a second one does not wait.
+    `goes_on` is asked after each. An error of ours waits until what is under way is recorded: answers that were paid for are
+    not lost. So does an interrupt; a second one does not wait.
     """
-    waiting, running = list(reversed(batches)), dict[Future[list[Reply | None]], Any]()
+    waiting, running = list(reversed(batches)), set[Future[None]]()
     failure: BaseException | None = None
     while waiting or running:
         try:
             while waiting and len(running) < pool.concurrency:
-                asker, prompts, token = waiting.pop()
-                running[pool.submit(asker, prompts)] = token
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                if not done(running.pop(future), future.result()):
-                    waiting = []
+                running.add(pool.submit(*waiting.pop()))
+            finished = wait(running, return_when=FIRST_COMPLETED).done
+            running -= finished
+            for future in finished:
+                future.result()
+            if not goes_on():
+                waiting = []
         except TippingPointError as error:
             failure, waiting = failure or error, []
         except KeyboardInterrupt as interrupt:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from tippingpoint.errors import InputError
 from tippingpoint.progress import rated_bar
 from tippingpoint.runs.asking import Asker, Limits, Pool, ask_all
 from tippingpoint.runs.joining import table_of
-from tippingpoint.runs.judging import NO_VERDICT, Judge
+from tippingpoint.runs.judging import NO_ANSWER, NO_VERDICT, Judge
 from tippingpoint.runs.ordering import Question, State, expected_gain
 from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Outcome, Place
 from tippingpoint.runs.planning import Planned
@@ -98,13 +100,13 @@ class Campaign:
             if reply is not None and (reply.error is None or keeps_failed):
                 self._replies[job.key] = reply
                 self._held += 1
-        self._failures: Counter[bool] = Counter()
-        self._in_a_row = 0
+        self._lock = threading.Lock()
+        self._answered = self._in_a_row = 0
         self._last_error = ""
 
     def run(self, question: Question, *, progress: bool | None) -> None:
         """Ask until all is asked, calls are used up, nothing but failures comes back, or somebody interrupts."""
-        self._judge([job for job in self._jobs if job.key in self._replies])
+        self._judge()
         waiting = [job for job in self._jobs if job.key not in self._replies]
         total = len(waiting) if self.limits.calls is None else min(len(waiting), self.limits.calls)
         try:
@@ -115,17 +117,17 @@ class Campaign:
                 raise
             self.interrupted = True
             self.notes.append("interrupted: what was asked by then is here")
-            self._judge([job for job in self._jobs if job.key in self._replies])
+            self._judge()
         self._tell()
 
     @property
     def unasked(self) -> int:
         """Lines of the table to be that nobody asked about."""
-        return sum(len(job.lines) for job in self._jobs if job.key not in self._replies)
+        return sum(len(job.lines) for job in self._jobs if job.key not in self._judged)
 
     def table(self) -> Any:
         """The runs that were made, as a frame."""
-        outcomes = [self._outcome(job, i) for job in self._jobs if job.key in self._replies for i in job.lines]
+        outcomes = [self._outcome(job, i) for job in self._jobs if job.key in self._judged for i in job.lines]
         originals = {(each.sample, each.model) for each in outcomes if each.variant == ORIGINAL}
         kept = [each for each in outcomes if (each.sample, each.model) in originals]
         if not kept:
@@ -164,39 +166,43 @@ class Campaign:
 
     @property
     def _hopeless(self) -> bool:
-        return self._in_a_row >= HOPELESS and not self._failures[False]
+        return self._in_a_row >= HOPELESS and not self._answered
 
     def _ask(self, jobs: Sequence[Job], tick: Any, begun: int) -> None:
         """Ask about these; answers are written down as they come, and judged when all are there."""
-        batches = []
+        by_model = []
         for m, asker in enumerate(self.askers):
             of_model = [job for job in jobs if job.model == m]
             size = asker.batch or 1
-            for k in range(0, len(of_model), size):
-                part = of_model[k : k + size]
-                batches.append((asker, [self.lines[job.lines[0]].prompt for job in part], part))
-        answered: list[Job] = []
+            parts = [of_model[k : k + size] for k in range(0, len(of_model), size)]
+            by_model.append(
+                [(asker, [self.lines[job.lines[0]].prompt for job in part], partial(self._record, part)) for part in parts]
+            )
+        batches = [each for turn in zip_longest(*by_model) for each in turn if each is not None]  # models take turns
 
-        def done(part: list[Job], replies: list[Reply | None]) -> bool:
-            for job, reply in zip(part, replies, strict=True):
+        def goes_on() -> bool:
+            tick(len(self._replies) - begun)
+            return not self._ended
+
+        ask_all(self.pool, batches, goes_on, self.limits)
+        self._judge()
+
+    def _record(self, jobs: Sequence[Job], replies: Sequence[Reply | None]) -> None:
+        """Write down what came of asking; called by whoever asked, one at a time."""
+        with self._lock:
+            for job, reply in zip(jobs, replies, strict=True):
                 if reply is None:
                     continue
                 self.store.add(job.key, reply, self.lines[job.lines[0]].prompt)
                 self._replies[job.key] = reply
-                answered.append(job)
-                self._failures[reply.error is not None] += 1
+                self._answered += reply.error is None
                 self._in_a_row = self._in_a_row + 1 if reply.error is not None else 0
                 self._last_error = reply.error or self._last_error
-            tick(len(self._replies) - begun)
-            return not self._ended
 
-        ask_all(self.pool, batches, done, self.limits)
-        self._judge(answered)
-
-    def _judge(self, jobs: Sequence[Job]) -> None:
-        """Losses of the lines of these jobs that have an answer."""
-        new = [job for job in jobs if job.key not in self._judged]
-        judged = [(job, i) for job in new if self._replies[job.key].error is None for i in job.lines]
+    def _judge(self) -> None:
+        """Losses of the lines whose answer has not been judged yet."""
+        new = [job for job in self._jobs if job.key in self._replies and job.key not in self._judged]
+        judged = [(job, i) for job in new if self._replies[job.key].answer is not None for i in job.lines]
 
         def loss(each: tuple[Job, int]) -> float:
             job, i = each
@@ -255,7 +261,7 @@ class Campaign:
             cost=line.cost,
             text=line.prompt if isinstance(line.prompt, str) else None,
             answer=reply.answer,
-            missing=reply.error or (NO_VERDICT if math.isnan(loss) else None),
+            missing=reply.error or (NO_ANSWER if reply.answer is None else NO_VERDICT if math.isnan(loss) else None),
             variation=line.variation or None,
             extra=extra,
         )

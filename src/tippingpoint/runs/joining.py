@@ -53,8 +53,8 @@ def chosen_original(variants: Sequence[str], given: str | None) -> str:
     raise InputError(f"which of the variants {listed(found)} is the original? Say original={found[0]!r}, or which it is.")
 
 
-def check_same_samples(outcomes: Sequence[Outcome], original: str) -> None:
-    """Refuse a log of another task: what is asked about, or what would be right, is another."""
+def check_same_samples(outcomes: Sequence[Outcome], original: str, *, by_id: bool) -> None:
+    """Refuse a log of another task: no id is the same, or, unless these are trusted, documents and targets are not."""
     first: dict[Any, Outcome] = {}
     for each in outcomes:
         if each.variant == original:
@@ -63,13 +63,14 @@ def check_same_samples(outcomes: Sequence[Outcome], original: str) -> None:
     for each in outcomes:
         known = first.get(each.sample)
         shared[each.place.path] += known is not None
-        if known is None or each.variant == original:
+        if by_id or known is None or each.variant == original:
             continue
         told = [(a, b) for a, b in ((known.document, each.document), (known.target, each.target)) if None not in (a, b)]
         if told and all(a != b for a, b in told):
             raise InputError(
                 f"{each.place}: sample {each.sample!r} of {each.variant!r} is another than that of {original!r} in"
-                f" {known.place.path} (another document, and another target); give logs of one task."
+                f" {known.place.path} (another document, another target); give logs of one task, or say match='ids'"
+                " (--match ids) if the documents themselves were varied."
             )
     for each in outcomes:
         if not shared[each.place.path]:
@@ -236,7 +237,7 @@ def table_of(outcomes: Sequence[Outcome], original: str) -> Any:
 
 
 def join(
-    logs: Sequence[Log], *, original: str | None, metric: str | None, cost: Any, repeats: bool
+    logs: Sequence[Log], *, original: str | None, metric: str | None, cost: Any, repeats: bool, by_id: bool
 ) -> tuple[Any, str, Counter[str], str, str, list[str]]:
     """The table, what the original is called, what was dropped, what loss and cost are, and what else must be said."""
     outcomes = [each for log in logs for each in log.outcomes]
@@ -247,7 +248,7 @@ def join(
     base = _original(outcomes, original)
     for each in outcomes:
         each.variant = each.variant or "changed"
-    check_same_samples(outcomes, base)
+    check_same_samples(outcomes, base, by_id=by_id)
     number_repeats(outcomes, repeats=repeats)
     label = read_losses(outcomes, metric)
     outcomes = with_originals(outcomes, base, dropped)

@@ -14,6 +14,9 @@ from tippingpoint.errors import InputError
 from tippingpoint.foreign import guarded
 from tippingpoint.runs.planning import Planned
 
+NO_ANSWER = "no answer"
+"""Why an outcome is missing where the model returned None, as for a refusal."""
+
 NO_VERDICT = "the judge could not tell"
 """Why an outcome is missing that the judge returned None or NaN for."""
 

@@ -98,13 +98,13 @@ def _csv_lines(path: Path) -> list[int | None]:
 
 def _roles(path: str, names: list[str], choice: Choice) -> dict[str, str]:
     """The column of each role: as the user says, else the one of that name."""
-    unknown = [role for role in choice.columns if role not in (*ROLES, "metric", "target")]
+    unknown = [role for role in choice.columns if role not in (*ROLES, "metric")]
     if unknown:
-        raise InputError(f"columns={{{unknown[0]!r}: ...}}: a column can be {', '.join((*ROLES, 'metric', 'target'))}.")
+        raise InputError(f"columns={{{unknown[0]!r}: ...}}: a column can be {', '.join((*ROLES, 'metric'))}.")
     for role, name in choice.columns.items():
         if name not in names:
             raise InputError(f"{path} has no column {name!r} for the {role}; its columns are {listed(names)}.")
-    roles = {role: role for role in (*ROLES, "target") if role in names} | dict(choice.columns)
+    roles = {role: role for role in ROLES if role in names} | dict(choice.columns)
     if "metric" in roles and choice.metric is None:
         roles["score"] = roles["metric"]
     elif choice.metric is not None:
@@ -146,7 +146,6 @@ def _outcome(place: Place, record: dict[str, Any], roles: dict[str, str], choice
         cost=cost,
         text=held("text"),
         answer=held("answer"),
-        target=held("target"),
         variation=held("variation"),
         missing=None if "score" in roles or loss is not None else "no loss in the table",
         extra={name: value for name, value in record.items() if name not in used and name not in COLUMNS},

@@ -33,6 +33,7 @@ def read_runs(
     filter: str | None = None,  # noqa: A002  # what lm-evaluation-harness calls it
     columns: Mapping[str, str] | None = None,
     repeats: bool = False,
+    match: str = "documents",
     damaged: str = "refuse",
 ) -> Runs:
     r"""A table of alternatives from logs of evaluations: the same samples, asked in several wordings, by one model or several.
@@ -60,6 +61,9 @@ def read_runs(
         Columns of a table by what they are, as `{"sample": "id", "loss": "error"}`; those of the right name are found.
     repeats
         Whether several logs of one variant and model are repeated runs; refused otherwise. Epochs of Inspect are repeats.
+    match
+        "documents": a log in which samples of the same id are about something else, and something else is right, is refused as
+        that of another task. "ids": samples are the same where their ids are, as where the documents themselves were varied.
     damaged
         What to do about a last line that was cut off: "refuse", or "drop" and count it.
 
@@ -85,10 +89,14 @@ def read_runs(
     """
     if damaged not in ("refuse", "drop"):
         raise InputError(f"damaged={damaged!r} is neither 'refuse' nor 'drop'; use one of them.")
+    if match not in ("documents", "ids"):
+        raise InputError(f"match={match!r} is neither 'documents' nor 'ids'; use one of them.")
     choice = Choice(metric, filter, model, dict(columns or {}), damaged)
     read = [_named(variant, _read(source, choice)) for variant, source in _sources(logs)]
     _check_use(read, choice)
-    table, base, dropped, loss, priced, notes = join(read, original=original, metric=metric, cost=cost, repeats=repeats)
+    table, base, dropped, loss, priced, notes = join(
+        read, original=original, metric=metric, cost=cost, repeats=repeats, by_id=match == "ids"
+    )
     return Runs(table, base, dict(dropped), 0, loss, priced, tuple(notes))
 
 

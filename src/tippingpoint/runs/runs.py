@@ -92,9 +92,7 @@ class Runs:
             told.append(("missing", f"{_count(gone, 'outcome')}, {percent(gone / len(table))} of the runs: {why}"))
         told += [("dropped", f"{_count(count, 'line')}: {why}") for why, count in self.dropped.items()]
         if self.unasked:
-            planned = self.unasked + len(table)
-            bound = "a stability of this table is an upper bound on that of all of them"
-            told.append(("not asked", f"{self.unasked:,} of the {planned:,} runs that were planned: {bound}"))
+            told.append(("not asked", self._bound))
         told += [("note", note) for note in self.notes]
         head = f"{counts[0]} of {counts[1]} in {among[0]} by {among[1]}; the original is {self.original!r}."
         body = [
@@ -102,6 +100,13 @@ class Runs:
             for label, text in told
         ]
         return "\n".join([visible(head), *body])
+
+    @property
+    def _bound(self) -> str:
+        """What runs that were planned and not made mean for a stability."""
+        planned = self.unasked + len(self.table)
+        bound = "a stability of this table is an upper bound on that of all of them"
+        return f"{self.unasked:,} of the {planned:,} runs that were planned: {bound}"
 
     def __str__(self) -> str:
         return self.summary
@@ -130,6 +135,8 @@ class Runs:
     def profile(self, **settings: Any) -> Profile | dict[str, Profile]:
         """The profile of the table, as `profile_table` makes it; of several models a dictionary of one each.
 
+        What was left out, never asked or missing is a note of every result.
+
         Repeated runs count by their mean loss unless `repeat=` is among the settings. Missing outcomes are refused unless
         `missing=` is: say before what they count as, by `filled` or `without_missing`.
 
@@ -149,7 +156,15 @@ class Runs:
             settings.setdefault("by", "model")
         table = self.table if "repeat" in settings else _averaged(self.table)
         made: Profile | dict[str, Profile] = profile_table(table.drop(columns="missing", errors="ignore"), **settings)
-        return made
+        if isinstance(made, dict):
+            return {name: self._noted(each) for name, each in made.items()}
+        return self._noted(made)
+
+    def _noted(self, profile: Profile) -> Profile:
+        """The profile with what a reader of its results has to know of the table."""
+        left_out = [f"{_count(count, 'line')} of the runs left out: {why}" for why, count in self.dropped.items()]
+        unasked = [f"not asked: {self._bound}"] if self.unasked else []
+        return replace(profile, notes=(*profile.notes, *unasked, *left_out, *self.notes))
 
 
 def _averaged(table: Any) -> Any:
