@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import tippingpoint as tp
+from real_data import real_data
 from refusals import refusal
 
 LOGS = Path(__file__).parent / "logs"
@@ -224,6 +225,27 @@ def test_lines_of_two_models_and_repeats_are_kept_apart() -> None:
     assert twice.profile().risk == 0.5  # type: ignore[union-attr]
 
 
+def test_of_two_that_cost_nothing_the_one_that_is_named_is_the_original() -> None:
+    lines = pd.DataFrame({"sample": [1, 1, 1], "variant": ["a", "b", "c"], "loss": [0, 1, 1], "cost": [0.0, 0.0, 0.5]})
+    runs = tp.read_runs(lines, original="b")
+    assert runs.table[["variant", "loss", "cost"]].to_numpy().tolist() == [["b", 1.0, 0.0], ["c", 1.0, 0.5]]
+    assert runs.dropped == {"of a variant that costs nothing, though it is not the original": 1}
+
+
+def test_published_answers_of_four_models() -> None:
+    path = real_data("llm/clinical_prompts.csv.gz") / "llm" / "clinical_prompts.csv.gz"
+    runs = tp.read_runs(path, metric="correct", columns={"cost": "word_edit_norm"})
+    answers = pd.read_csv(path)
+    by_hand = answers.assign(loss=1 - answers["correct"], cost=answers["word_edit_norm"])
+    expected = tp.profile_table(by_hand[["sample", "variant", "model", "loss", "cost"]], by="model")
+    found = runs.profile()
+    assert isinstance(found, dict)
+    question: dict[str, Any] = {"risk": 0.7, "theta1": 1.0, "theta2": 0.25}
+    assert {name: each.stability(**question).value for name, each in found.items()} == {
+        name: each.stability(**question).value for name, each in expected.items()
+    }
+
+
 def test_what_is_left_out_is_counted_and_said() -> None:
     lines = pd.concat([LINES, LINES[:1].assign(id="c", wording="polite"), LINES[:1].assign(wording="same")])
     runs = tp.read_runs(lines, columns=NAMED, original="base")
@@ -232,7 +254,10 @@ def test_what_is_left_out_is_counted_and_said() -> None:
         "of a variant that costs nothing, though it is not the original": 1,
     }
     lacking = tp.read_runs(LINES[:3], columns=NAMED, original="base")
-    assert lacking.notes == ("1 of the 2 samples of 'm' have no run of 'polite'",)
+    (note,) = lacking.notes
+    assert note.startswith(
+        "1 of the runs that others of their model have are not there (1 of the 2 samples of 'm' have none of 'polite')"
+    )
 
 
 def bad(copied: Path, name: str) -> Any:  # noqa: PLR0911  # one a case
@@ -261,6 +286,9 @@ def bad(copied: Path, name: str) -> Any:  # noqa: PLR0911  # one a case
         "two originals": lambda: tp.read_runs(
             pd.DataFrame({"sample": [1, 1], "variant": ["a", "b"], "loss": [0, 1], "cost": [0.0, 0.0]})
         ),
+        "a dear original": lambda: tp.read_runs(
+            pd.DataFrame({"sample": [1, 2], "variant": "a", "loss": [0, 1], "cost": [0.0, 0.1]}), original="a"
+        ),
         "no original": lambda: tp.read_runs(pd.DataFrame({"sample": [1], "loss": [0], "cost": [0.3]})),
         "negative cost": lambda: tp.read_runs(pd.DataFrame({"sample": [1, 1], "loss": [0, 1], "cost": [0.0, -0.3]})),
         "loss of text": lambda: tp.read_runs(pd.DataFrame({"sample": [1], "loss": ["bad"], "cost": [0.0]})),
@@ -284,7 +312,8 @@ SENTENCES = {
     "no such original": "original='base' is none of the variants, which are 'capitals', ",
     "no such metric": "metric='f1' is not in the logs; their metrics are 'acc', 'acc_norm'.",
     "metric outside": "acc=7.5 of sample",
-    "two originals": "sample 1 of 'model' has two lines of cost 0, so two originals ('a', 'b'); keep one",
+    "two originals": "two lines of cost 0, so two originals ('a', 'b'); keep one, give the other its cost, or say original='a'",
+    "a dear original": "the original, 'a', costs 0.1; the original of every sample costs 0.",
     "no original": "table has no line of cost 0, so no original; add every sample as it is, with cost 0.",
     "negative cost": "cost=-0.3 is below 0",
     "loss of text": "loss='bad' must be a number",

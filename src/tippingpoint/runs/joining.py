@@ -181,17 +181,19 @@ def with_originals(outcomes: list[Outcome], original: str, dropped: Counter[str]
 
 
 def gaps(outcomes: Sequence[Outcome]) -> list[str]:
-    """Which variants some samples lack: they cannot move there, and look more stable."""
+    """How many samples lack a variant that others of their model have: they cannot move there, and look more stable."""
     samples: dict[tuple[str, str], set[Any]] = {}
+    every: dict[str, set[Any]] = {}
     for each in outcomes:
         samples.setdefault((each.model, each.variant), set()).add(each.sample)
-    every = {model: set().union(*(found for (who, _), found in samples.items() if who == model)) for model, _ in samples}
-    found = []
-    for (model, variant), held in samples.items():
-        lacking = len(every[model]) - len(held)
-        if lacking:
-            found.append(f"{lacking:,} of the {len(every[model]):,} samples of {model!r} have no run of {variant!r}")
-    return found
+        every.setdefault(each.model, set()).add(each.sample)
+    lacking = {key: len(every[key[0]]) - len(held) for key, held in samples.items()}
+    total = sum(lacking.values())
+    if not total:
+        return []
+    (model, variant), most = max(lacking.items(), key=lambda each: each[1])
+    among = f"{most:,} of the {len(every[model]):,} samples of {model!r} have none of {variant!r}"
+    return [f"{total:,} of the runs that others of their model have are not there ({among}); who lacks one looks more stable"]
 
 
 def table_of(outcomes: Sequence[Outcome], original: str) -> Any:
@@ -267,17 +269,30 @@ def _original(outcomes: list[Outcome], given: str | None) -> str:
             f"{outcomes[0].place.path} has no line of cost 0, so no original; add every sample as it is, with cost 0."
         )
     named = list(dict.fromkeys(each.variant for each in free))
-    if given is not None and given not in named:
-        raise InputError(f"original={given!r} has no line of cost 0; those of cost 0 are {listed(named)}.")
+    if given is not None:
+        return _named_original(outcomes, given, named)
     seen: dict[tuple[Any, str, int], Outcome] = {}
     for each in free:
         known = seen.setdefault((each.sample, each.model, each.repeat), each)
         if known is not each and known.variant != each.variant:
             raise InputError(
                 f"{known.place} and {each.place}: sample {each.sample!r} of {each.model!r} has two lines of cost 0, so two"
-                f" originals ({known.variant!r}, {each.variant!r}); keep one, or give the other its cost."
+                f" originals ({known.variant!r}, {each.variant!r}); keep one, give the other its cost, or say"
+                f" original={known.variant!r} (--original) to go without the other, which is then counted."
             )
-    name = given or (named[0] if len(named) == 1 else ORIGINAL)
+    name = named[0] if len(named) == 1 else ORIGINAL
     for each in free:
         each.variant = name
     return name
+
+
+def _named_original(outcomes: Sequence[Outcome], given: str, free: Sequence[str]) -> str:
+    """The original as the user names it; it costs nothing."""
+    if given not in free:
+        raise InputError(f"original={given!r} has no line of cost 0; those of cost 0 are {listed(free)}.")
+    for each in outcomes:
+        if each.variant == given and each.cost != 0.0:
+            raise InputError(
+                f"{each.place}: the original, {given!r}, costs {each.cost:g}; the original of every sample costs 0."
+            )
+    return given
