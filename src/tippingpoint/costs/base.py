@@ -68,8 +68,8 @@ class OwnCost(Cost):
     """A function of the user's, `f(original, changed)`."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
-        self.function = function
-        self.label = f"by {getattr(function, '__name__', type(function).__name__)}"
+        self.function: Callable[[Any, Any], Any] = function
+        self.label: str = f"by {getattr(function, '__name__', type(function).__name__)}"
 
     def __call__(self, pairs: Sequence[Pair]) -> FloatArray:
         return np.array([self._one(pair) for pair in pairs], dtype=float)

@@ -38,9 +38,9 @@ class EmbeddingDistance(Cost):
             raise InputError(f"encode={encode!r} must be a function from a list of texts to an array, one row a text.")
         if metric not in ("cosine", "euclidean"):
             raise InputError(f"metric={metric!r} is neither 'cosine' nor 'euclidean'; use one of them.")
-        self.encode = encode
-        self.metric = metric
-        self.label = "1 - cosine of embeddings" if metric == "cosine" else "squared distance of embeddings"
+        self.encode: Callable[[list[str]], Any] = encode
+        self.metric: str = metric
+        self.label: str = "1 - cosine of embeddings" if metric == "cosine" else "squared distance of embeddings"
 
     def __call__(self, pairs: Sequence[Pair]) -> FloatArray:
         both = [texts(pair) for pair in pairs]
@@ -80,7 +80,7 @@ class PixelDistance(Cost):
     [0.25]
     """
 
-    label = "mean squared difference of pixels"
+    label: str = "mean squared difference of pixels"
 
     def __call__(self, pairs: Sequence[Pair]) -> FloatArray:
         return np.array([self._one(pair) for pair in pairs], dtype=float)

@@ -26,8 +26,8 @@ class Prices(Cost):
     [1.5]
     """
 
-    label = "prices by name"
-    needs_content = False
+    label: str = "prices by name"
+    needs_content: bool = False
 
     def __init__(self, prices: Mapping[str, Any]) -> None:
         self.prices: dict[str, float] = {}

@@ -37,8 +37,8 @@ class WordEdits(Cost):
     """
 
     def __init__(self, *, squared: bool = False) -> None:
-        self.squared = squared
-        self.label = "squared share of words edited" if squared else "share of words edited"
+        self.squared: bool = squared
+        self.label: str = "squared share of words edited" if squared else "share of words edited"
 
     def __call__(self, pairs: Sequence[Pair]) -> FloatArray:
         shares = np.array([self._share(*texts(pair)) for pair in pairs], dtype=float)
@@ -63,7 +63,7 @@ class FormatChanges(Cost):
     [1.0, 3.0, 3.0]
     """
 
-    label = "number of changes of layout"
+    label: str = "number of changes of layout"
 
     def __call__(self, pairs: Sequence[Pair]) -> FloatArray:
         return np.array([self._changes(*texts(pair)) for pair in pairs], dtype=float)

@@ -78,9 +78,10 @@ class Campaign:
         keeps_failed: bool,
         ordered: bool,
     ) -> None:
-        self.lines, self.askers, self.store, self.judge, self.pool, self.limits = lines, askers, store, judge, pool, limits
-        self.repeats, self.ordered = repeats, ordered
-        self.interrupted = False
+        self._lines, self._askers, self._store = lines, askers, store
+        self._judgement, self._pool, self._limits = judge, pool, limits
+        self._repeats, self._ordered = repeats, ordered
+        self.interrupted: bool = False
         self.notes: list[str] = []
         self._loss = np.full((len(askers), len(lines), repeats), math.nan)
         self._replies: dict[Key, Reply] = {}
@@ -108,7 +109,7 @@ class Campaign:
         """Ask until all is asked, calls are used up, nothing but failures comes back, or somebody interrupts."""
         self._judge()
         waiting = [job for job in self._jobs if job.key not in self._replies]
-        total = len(waiting) if self.limits.calls is None else min(len(waiting), self.limits.calls)
+        total = len(waiting) if self._limits.calls is None else min(len(waiting), self._limits.calls)
         try:
             with rated_bar("asking", total, show=progress) as tick:
                 self._first_then_rest(question, tick)
@@ -132,14 +133,14 @@ class Campaign:
         kept = [each for each in outcomes if (each.sample, each.model) in originals]
         if not kept:
             raise InputError("nothing was asked, so there is no table; allow more calls.")
-        place = {str(line.sample): k for k, line in enumerate(self.lines[: self._samples])}
-        variants = {name: k for k, name in enumerate(dict.fromkeys(line.variant for line in self.lines))}
+        place = {str(line.sample): k for k, line in enumerate(self._lines[: self._samples])}
+        variants = {name: k for k, name in enumerate(dict.fromkeys(line.variant for line in self._lines))}
         kept.sort(key=lambda each: (place[str(each.sample)], variants[each.variant]))
         return table_of(kept, ORIGINAL)
 
     @property
     def _samples(self) -> int:
-        return sum(1 for line in self.lines if not line.variation)
+        return sum(1 for line in self._lines if not line.variation)
 
     def _first_then_rest(self, question: Question, tick: Any) -> None:
         """Originals; then the others in rounds, the most promising first."""
@@ -151,18 +152,18 @@ class Campaign:
             waiting = [job for job in self._jobs if job.key not in self._replies]
             if not waiting:
                 return
-            left = self.limits.left
+            left = self._limits.left
             most = len(waiting) if left is None else min(len(waiting), left)
-            batch = max(asker.batch or 1 for asker in self.askers)
-            count = min(most, max(self.pool.concurrency * batch, self.repeats, math.ceil(most / ROUNDS)))
-            before = self.limits.sent
+            batch = max(asker.batch or 1 for asker in self._askers)
+            count = min(most, max(self._pool.concurrency * batch, self._repeats, math.ceil(most / ROUNDS)))
+            before = self._limits.sent
             self._ask(self._best(waiting, question)[:count], tick, begun)
-            if self.limits.sent == before:
+            if self._limits.sent == before:
                 return
 
     @property
     def _ended(self) -> bool:
-        return self._hopeless or self.limits.left == 0
+        return self._hopeless or self._limits.left == 0
 
     @property
     def _hopeless(self) -> bool:
@@ -171,12 +172,12 @@ class Campaign:
     def _ask(self, jobs: Sequence[Job], tick: Any, begun: int) -> None:
         """Ask about these; answers are written down as they come, and judged when all are there."""
         by_model = []
-        for m, asker in enumerate(self.askers):
+        for m, asker in enumerate(self._askers):
             of_model = [job for job in jobs if job.model == m]
             size = asker.batch or 1
             parts = [of_model[k : k + size] for k in range(0, len(of_model), size)]
             by_model.append(
-                [(asker, [self.lines[job.lines[0]].prompt for job in part], partial(self._record, part)) for part in parts]
+                [(asker, [self._lines[job.lines[0]].prompt for job in part], partial(self._record, part)) for part in parts]
             )
         batches = [each for turn in zip_longest(*by_model) for each in turn if each is not None]  # models take turns
 
@@ -184,7 +185,7 @@ class Campaign:
             tick(len(self._replies) - begun)
             return not self._ended
 
-        ask_all(self.pool, batches, goes_on, self.limits)
+        ask_all(self._pool, batches, goes_on, self._limits)
         self._judge()
 
     def _record(self, jobs: Sequence[Job], replies: Sequence[Reply | None]) -> None:
@@ -193,7 +194,7 @@ class Campaign:
             for job, reply in zip(jobs, replies, strict=True):
                 if reply is None:
                     continue
-                self.store.add(job.key, reply, self.lines[job.lines[0]].prompt)
+                self._store.add(job.key, reply, self._lines[job.lines[0]].prompt)
                 self._replies[job.key] = reply
                 self._answered += reply.error is None
                 self._in_a_row = self._in_a_row + 1 if reply.error is not None else 0
@@ -206,27 +207,27 @@ class Campaign:
 
         def loss(each: tuple[Job, int]) -> float:
             job, i = each
-            return self.judge.loss(self._replies[job.key].answer, self.lines[i])
+            return self._judgement.loss(self._replies[job.key].answer, self._lines[i])
 
-        for (job, i), found in zip(judged, self.pool.map(loss, judged), strict=True):
+        for (job, i), found in zip(judged, self._pool.map(loss, judged), strict=True):
             self._loss[job.model, i, job.key[2]] = found
         self._judged.update(job.key for job in new)
 
     def _best(self, waiting: Sequence[Job], question: Question) -> list[Job]:
         """Those that wait, the most promising first; models take turns."""
-        if not self.ordered:
+        if not self._ordered:
             return list(waiting)
-        gains = [self._gains(m, question) for m in range(len(self.askers))]
+        gains = [self._gains(m, question) for m in range(len(self._askers))]
         ranked: list[tuple[int, int, Job]] = []
-        for m in range(len(self.askers)):
+        for m in range(len(self._askers)):
             own = [job for job in waiting if job.model == m]
-            own.sort(key=lambda job: (-sum(gains[job.model][i] for i in job.lines), self.lines[job.lines[0]].cost))
-            ranked += [(rank // self.repeats, m, job) for rank, job in enumerate(own)]
+            own.sort(key=lambda job: (-sum(gains[job.model][i] for i in job.lines), self._lines[job.lines[0]].cost))
+            ranked += [(rank // self._repeats, m, job) for rank, job in enumerate(own)]
         return [job for _, _, job in sorted(ranked, key=lambda each: each[:2])]
 
     def _gains(self, model: int, question: Question) -> FloatArray:
-        names = {name: k for k, name in enumerate(dict.fromkeys(line.variant for line in self.lines))}
-        known = np.zeros(len(self.lines), dtype=bool)
+        names = {name: k for k, name in enumerate(dict.fromkeys(line.variant for line in self._lines))}
+        known = np.zeros(len(self._lines), dtype=bool)
         for job in self._jobs:
             if job.model == model and job.key in self._replies:
                 known[list(job.lines)] = True
@@ -235,16 +236,16 @@ class Campaign:
         count = judged.sum(axis=1)
         loss = np.where(count > 0, np.where(judged, found, 0.0).sum(axis=1) / np.maximum(count, 1), math.nan)
         state = State(
-            np.array([line.number for line in self.lines], dtype=np.intp),
-            np.array([names[line.variant] for line in self.lines], dtype=np.intp),
-            np.array([line.cost for line in self.lines]),
+            np.array([line.number for line in self._lines], dtype=np.intp),
+            np.array([names[line.variant] for line in self._lines], dtype=np.intp),
+            np.array([line.cost for line in self._lines]),
             loss,
             known,
         )
         return expected_gain(state, question)
 
     def _outcome(self, job: Job, i: int) -> Outcome:
-        line, reply = self.lines[i], self._replies[job.key]
+        line, reply = self._lines[i], self._replies[job.key]
         loss = float(self._loss[job.model, i, job.key[2]])
         extra = {
             name: value
@@ -269,11 +270,11 @@ class Campaign:
     def _tell(self) -> None:
         """What must be said of the asking itself."""
         held = f"; {self._held:,} answers were in the store" if self._held else ""
-        self.notes.insert(0, f"{self.limits.sent:,} prompts sent{held}")
+        self.notes.insert(0, f"{self._limits.sent:,} prompts sent{held}")
         lines = sum(len(job.lines) for job in self._jobs)
         if len(self._jobs) < lines:
             self.notes.append(f"{lines - len(self._jobs):,} runs share the answer to a prompt that is the same word for word")
         if self._hopeless:
             self.notes.append(f"stopped after {self._in_a_row} prompts that all failed: {self._last_error}")
-        elif self.limits.left == 0 and self.unasked:
-            self.notes.append(f"stopped at calls={self.limits.calls:,}")
+        elif self._limits.left == 0 and self.unasked:
+            self.notes.append(f"stopped at calls={self._limits.calls:,}")

@@ -110,8 +110,8 @@ class Function(Variation):
         called = getattr(function, "__name__", type(function).__name__) if name is None else name
         if called == "<lambda>":
             raise InputError("a lambda has no name for the table; use def, or tp.variations.Function(function, name='...').")
-        self.name = check_name(called)
-        self.function = function
+        self.name: str = check_name(called)
+        self.function: Callable[..., Any] = function
         self._draws = _positional(function, self.name) > 1
 
     def __call__(self, thing: Any, rng: Generator) -> Any:

@@ -50,8 +50,8 @@ class Noise(_ImageVariation):
     """
 
     def __init__(self, scale: float = 0.05, *, name: str = "noise") -> None:
-        self.scale = _positive(scale, "scale")
-        self.name = check_name(name)
+        self.scale: float = _positive(scale, "scale")
+        self.name: str = check_name(name)
 
     def changed(self, image: FloatArray, rng: Generator) -> FloatArray:
         return image + rng.normal(0.0, self.scale, image.shape)
@@ -69,8 +69,8 @@ class Blur(_ImageVariation):
     """
 
     def __init__(self, radius: float = 1.0, *, name: str = "blur") -> None:
-        self.radius = _positive(radius, "radius")
-        self.name = check_name(name)
+        self.radius: float = _positive(radius, "radius")
+        self.name: str = check_name(name)
 
     def changed(self, image: FloatArray, rng: Generator) -> FloatArray:
         from scipy.ndimage import gaussian_filter
@@ -91,8 +91,8 @@ class Brightness(_ImageVariation):
     def __init__(self, by: float = 0.2, *, name: str = "brightness") -> None:
         if isinstance(by, (str, bool)) or not -1.0 <= by <= 1.0 or by == 0.0:
             raise InputError(f"by={by!r} must lie between -1 and 1, and not be 0.")
-        self.by = float(by)
-        self.name = check_name(name)
+        self.by: float = float(by)
+        self.name: str = check_name(name)
 
     def changed(self, image: FloatArray, rng: Generator) -> FloatArray:
         return image + self.by
@@ -112,8 +112,8 @@ class Shift(_ImageVariation):
     def __init__(self, pixels: int = 2, *, name: str = "shift") -> None:
         if isinstance(pixels, bool) or not isinstance(pixels, int) or pixels < 1:
             raise InputError(f"pixels={pixels!r} must be a whole number, 1 or more.")
-        self.pixels = pixels
-        self.name = check_name(name)
+        self.pixels: int = pixels
+        self.name: str = check_name(name)
 
     def changed(self, image: FloatArray, rng: Generator) -> FloatArray:
         axis, sign = int(rng.integers(2)), int(2 * rng.integers(2) - 1)
@@ -133,11 +133,11 @@ class Occlusion(_ImageVariation):
     """
 
     def __init__(self, share: float = 0.1, value: float = 0.0, *, name: str = "occlusion") -> None:
-        self.share = check_share(share, "share")
+        self.share: float = check_share(share, "share")
         if isinstance(value, (str, bool)) or not 0.0 <= value <= 1.0:
             raise InputError(f"value={value!r} must lie between 0 (black) and 1 (white).")
-        self.value = float(value)
-        self.name = check_name(name)
+        self.value: float = float(value)
+        self.name: str = check_name(name)
 
     def changed(self, image: FloatArray, rng: Generator) -> FloatArray:
         height, width = (max(1, round(math.sqrt(self.share) * size)) for size in image.shape[:2])

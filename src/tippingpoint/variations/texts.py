@@ -55,8 +55,8 @@ class Typos(Variation):
     """
 
     def __init__(self, share: float = 0.05, *, name: str = "typos") -> None:
-        self.share = check_share(share, "share")
-        self.name = check_name(name)
+        self.share: float = check_share(share, "share")
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         places = [k for k, letter in enumerate(thing) if letter.isalpha() and letter in NEIGHBOURS]
@@ -80,8 +80,8 @@ class Case(Variation):
     def __init__(self, to: str = "upper", *, name: str = "case") -> None:
         if to not in CASES:
             raise InputError(f"to={to!r} is no case; use one of {', '.join(CASES)}.")
-        self.to = to
-        self.name = check_name(name)
+        self.to: str = to
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         if self.to == "random":
@@ -110,9 +110,9 @@ class Spacing(Variation):
     """
 
     def __init__(self, share: float = 0.2, by: str = "  ", *, name: str = "spacing") -> None:
-        self.share = check_share(share, "share")
-        self.by = by
-        self.name = check_name(name)
+        self.share: float = check_share(share, "share")
+        self.by: str = by
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         return _replaced(thing, [each.span() for each in GAP.finditer(thing)], self.share, self.by, rng)
@@ -131,8 +131,8 @@ class Punctuation(Variation):
     def __init__(self, how: str = "drop", *, name: str = "punctuation") -> None:
         if how not in ("drop", "double"):
             raise InputError(f"how={how!r} is neither 'drop' nor 'double'; use one of them.")
-        self.how = how
-        self.name = check_name(name)
+        self.how: str = how
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         return MARK.sub("" if self.how == "drop" else r"\g<0>\g<0>", thing)
@@ -149,8 +149,8 @@ class WordDrop(Variation):
     """
 
     def __init__(self, share: float = 0.1, *, name: str = "word drop") -> None:
-        self.share = check_share(share, "share")
-        self.name = check_name(name)
+        self.share: float = check_share(share, "share")
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         words = [each.span() for each in WORD.finditer(thing)]
@@ -171,8 +171,8 @@ class WordSwap(Variation):
     """
 
     def __init__(self, share: float = 0.1, *, name: str = "word swap") -> None:
-        self.share = check_share(share, "share")
-        self.name = check_name(name)
+        self.share: float = check_share(share, "share")
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         words = [each.span() for each in WORD.finditer(thing)]
@@ -210,9 +210,9 @@ class Separators(Variation):
     def __init__(self, of: str = ": ", by: str | Sequence[str] = " - ", *, name: str = "separators") -> None:
         if not isinstance(of, str) or not of:
             raise InputError(f"of={of!r} must be the text of a separator, as ': '.")
-        self.of = of
-        self.by = _choices(by, "by")
-        self.name = check_name(name)
+        self.of: str = of
+        self.by: list[str] = _choices(by, "by")
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         return thing.replace(self.of, self.by[int(rng.integers(len(self.by)))])
@@ -229,11 +229,11 @@ class Wrapper(Variation):
     """
 
     def __init__(self, template: str | Sequence[str], *, name: str = "wrapper") -> None:
-        self.templates = _choices(template, "template")
+        self.templates: list[str] = _choices(template, "template")
         for each in self.templates:
             if each.count("{text}") != 1:
                 raise InputError(f"template={each!r} must hold {{text}} once, which is where the text goes.")
-        self.name = check_name(name)
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         return self.templates[int(rng.integers(len(self.templates)))].replace("{text}", thing)
@@ -254,7 +254,7 @@ class OptionOrder(Variation):
     """
 
     def __init__(self, *, name: str = "option order") -> None:
-        self.name = check_name(name)
+        self.name: str = check_name(name)
 
     def __call__(self, thing: str, rng: Generator) -> str:
         raise InputError(f"the variation {self.name!r} is of samples with options; give samples as {{'text', 'options'}}.")
