@@ -423,6 +423,21 @@ def test_images_are_asked_about_and_cost_their_pixels(tmp_path: Path) -> None:
     assert all("prompt" not in json.loads(line) for line in store.read_text().splitlines())
 
 
+def test_the_prompt_may_be_made_from_all_of_a_sample() -> None:
+    """An image and a question about it; the judge is given all of both."""
+    pictures = [{"image": np.full((2, 2), k / 4), "question": "How light?", "target": k / 4} for k in range(4)]
+    runs = tp.collect(
+        pictures,
+        [v.Brightness(0.2)],
+        ask=lambda given: (given["question"], float(given["image"].mean())),
+        judge=lambda answer, sample: float(abs(answer[1] - sample["target"]) > 0.1),
+        prompt=lambda sample: {"question": sample["question"], "image": sample["image"]},
+    )
+    assert runs.table["loss"].tolist() == [0.0, 1.0] * 4
+    assert runs.table["answer"][0] == ["How light?", 0.0]  # as JSON has it, from the store or not
+    assert runs.table["cost"].tolist()[1::2] == pytest.approx([0.04] * 4)
+
+
 def test_what_samples_say_of_themselves_becomes_a_column() -> None:
     frame = pd.DataFrame({"sample": ["a", "b"], "text": ["1 a", "2 b"], "topic": ["x", "y"], "weight": [1.0, 3.0]})
     runs = tp.collect(frame, [v.Case()], ask=lambda prompt: prompt, judge=lambda answer: float(answer == "2 b"))

@@ -151,15 +151,16 @@ class Asker:
             raise InputError(
                 f"ask of {self.name!r} returns {got} for {len(prompts)} prompts; with batch= return a list, one each."
             )
+        held: list[Reply | None] = []
         for answer in answers:
             try:
-                json.dumps(answer)
+                held.append(Reply(json.loads(json.dumps(answer))))  # as it will be when it comes from the store
             except (TypeError, ValueError, RecursionError):
                 raise InputError(
                     f"ask of {self.name!r} returns {type(answer).__name__}, which cannot be written down; return text, or what"
                     " JSON can hold."
                 ) from None
-        return [Reply(answer) for answer in answers]
+        return held
 
 
 def _outcome(ask: Callable[[Any], Any], argument: Any) -> tuple[Any, str | None]:

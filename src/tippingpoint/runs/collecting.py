@@ -61,7 +61,8 @@ def collect(
         of these.
     ask
         The model: a function from a prompt to its answer, plain or `async`; or several by name, `{"small": f, "large": g}`.
-        With `batch` it is given a list of prompts and returns a list of answers. None is no answer.
+        With `batch` it is given a list of prompts and returns a list of answers. None is no answer. Coroutines run in an event
+        loop of their own, in a thread of its own, so that a notebook's may be running.
     judge
         `judge(answer)` or `judge(answer, sample)`: the loss, from 0 (right) to 1 (wrong), or None where it cannot tell. The
         sample is the dictionary as it was asked about: options in the order in which they were shown.
