@@ -48,10 +48,13 @@ _HOMES = {
     "results.stability": ("StabilityResult", "Sweep"),
     "results.variations": ("VariationStability",),
     "results.worst": ("WorstRisk", "WorstRiskCurve"),
+    "runs.collecting": ("collect",),
+    "runs.reading": ("read_runs",),
+    "runs.runs": ("Runs",),
     "space": ("Space",),
 }
 
-_SUBMODULES = ("datasets", "errors")
+_SUBMODULES = ("costs", "datasets", "errors", "variations")
 """Modules that need no import of their own."""
 
 _HOME_OF = {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names}

@@ -1,5 +1,7 @@
+from tippingpoint import costs as costs
 from tippingpoint import datasets as datasets
 from tippingpoint import errors as errors
+from tippingpoint import variations as variations
 from tippingpoint.api.comparing import compare as compare
 from tippingpoint.api.drift import drift as drift
 from tippingpoint.api.features import feature_stability as feature_stability
@@ -44,6 +46,9 @@ from tippingpoint.results.stability import Sweep as Sweep
 from tippingpoint.results.variations import VariationStability as VariationStability
 from tippingpoint.results.worst import WorstRisk as WorstRisk
 from tippingpoint.results.worst import WorstRiskCurve as WorstRiskCurve
+from tippingpoint.runs.collecting import collect as collect
+from tippingpoint.runs.reading import read_runs as read_runs
+from tippingpoint.runs.runs import Runs as Runs
 from tippingpoint.space import Space as Space
 
 __all__: list[str]  # noqa: PYI035  # what is imported above, and no second list of it

@@ -30,6 +30,33 @@ def progress_bar(title: str, steps: int, *, show: bool | None) -> Iterator[Tick]
         yield lambda done: bar.update(task, completed=done)
 
 
+@contextmanager
+def rated_bar(title: str, steps: int, *, show: bool | None) -> Iterator[Tick]:
+    """A bar with how many steps are made a second and how long the rest will take, for work whose pace is somebody else's."""
+    if not (sys.stderr.isatty() if show is None else show):
+        yield _silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=Console(stderr=True, force_terminal=show), transient=True) as bar:
+        task = bar.add_task(title, total=steps, rate="")
+
+        def tick(done: int) -> None:
+            bar.update(task, completed=done)
+            speed = bar.tasks[0].speed
+            bar.update(task, rate="" if speed is None else f"{speed:.3g}/s, left:")
+
+        yield tick
+
+
 def _silent(done: int) -> None:
     pass
 

@@ -17,6 +17,8 @@ COMMANDS = [
     "features",
     "compare",
     "curve",
+    "drift",
+    "runs",
     "report",
     "reproduce",
     "completion",

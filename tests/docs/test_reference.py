@@ -13,7 +13,7 @@ import tippingpoint as tp
 from tippingpoint.cli.running import command_line
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
-MODULES = ("tippingpoint", "tippingpoint.datasets", "tippingpoint.training")
+MODULES = ("tippingpoint", "tippingpoint.variations", "tippingpoint.costs", "tippingpoint.datasets", "tippingpoint.training")
 CONSTANTS = {"__version__", "RACES", "EXCEPTIONS"}
 """Names of plain data: they are told of in a sentence."""
 
@@ -50,7 +50,7 @@ def test_every_public_name_has_an_example(module: str) -> None:
 
 
 def test_every_method_of_an_answer_says_what_it_does() -> None:
-    answers = ("Profile", "StabilityResult", "Sweep", "FeatureStability", "Comparison", "Verdict", "Bootstrap")
+    answers = ("Profile", "StabilityResult", "Sweep", "FeatureStability", "Comparison", "Verdict", "Bootstrap", "Runs")
     for name in (*answers, "Space", "Gate"):
         for method, value in inspect.getmembers(getattr(tp, name)):
             if not method.startswith("_") and (callable(value) or isinstance(value, property)):

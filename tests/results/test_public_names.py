@@ -15,7 +15,7 @@ import tippingpoint as tp
 from tippingpoint import errors
 
 STUB = Path(tp.__file__).with_name("__init__.pyi")
-SUBMODULES = {"datasets", "errors"}
+SUBMODULES = {"costs", "datasets", "errors", "variations"}
 
 
 def imported_by_the_stub() -> dict[str, str]:

@@ -19,7 +19,7 @@ from tippingpoint.families.trees.kernels import kernels
 
 DEMO = "Stability"
 BOOSTERS = ("xgboost", "lightgbm", "catboost")
-EXTRAS = ("torch", "polars", "pyarrow", "matplotlib", "mlflow", "skops", "onnxruntime", *BOOSTERS, "pytest")
+EXTRAS = ("torch", "polars", "pyarrow", "matplotlib", "mlflow", "skops", "onnxruntime", "rapidfuzz", *BOOSTERS, "pytest")
 
 
 def told(*words: str) -> str:

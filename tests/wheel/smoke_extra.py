@@ -144,8 +144,29 @@ def catboost() -> None:
     proved(CatBoostClassifier(iterations=5, depth=2, verbose=False, allow_writing_files=False, thread_count=1).fit(X, Y))
 
 
+def text() -> None:
+    from rapidfuzz.distance import Levenshtein
+
+    from tippingpoint.costs.words import plain_word_distance, word_distance
+
+    words = ["what", "is", "the", "capital", "of", "France"], ["tell", "me", "the", "capital", "town", "of", "France"]
+    assert word_distance(*words) == plain_word_distance(*words) == Levenshtein.distance(*words) == 3
+
+
+def inspect() -> None:
+    from inspect_ai.log import EvalLog, write_eval_log
+
+    spec = {"task": "sums", "model": "mockllm/small", "created": "2026-01-01T00:00:00+00:00", "dataset": {}, "config": {}}
+    for task, grade in (("sums", "C"), ("sums_polite", "I")):
+        said = "Please add" if grade == "I" else "Add"
+        one = {"id": 1, "epoch": 1, "input": said, "target": "4", "scores": {"match": {"value": grade}}}
+        write_eval_log(EvalLog.model_validate({"eval": {**spec, "task": task}, "samples": [one]}), f"{task}.eval")
+    assert tp.read_runs(["sums.eval", "sums_polite.eval"]).table["loss"].tolist() == [0.0, 1.0]
+
+
 USES: dict[str, Callable[[], None]] = {
-    use.__name__: use for use in (polars, parquet, dask, torch, plot, mlflow, skops, onnx, xgboost, lightgbm, catboost)
+    use.__name__: use
+    for use in (polars, parquet, dask, torch, plot, mlflow, skops, onnx, xgboost, lightgbm, catboost, text, inspect)
 }
 """What each extra is used for."""
 

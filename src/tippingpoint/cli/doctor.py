@@ -58,6 +58,8 @@ GIVES = {
     "xgboost": "XGBoost models, and files of them",
     "lightgbm": "LightGBM models, and files of them",
     "catboost": "CatBoost models",
+    "text": "faster distances of words, for the costs of rewording",
+    "inspect": "logs of Inspect (.eval)",
 }
 """What each extra is for; a test compares these with pyproject.toml."""
 

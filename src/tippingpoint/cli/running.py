@@ -28,6 +28,7 @@ COMMANDS = (
     "compare",
     "curve",
     "drift",
+    "runs",
     "report",
     "reproduce",
     "completion",
