@@ -50,7 +50,20 @@ def test_every_public_name_has_an_example(module: str) -> None:
 
 
 def test_every_method_of_an_answer_says_what_it_does() -> None:
-    answers = ("Profile", "StabilityResult", "Sweep", "FeatureStability", "Comparison", "Verdict", "Bootstrap", "Runs")
+    answers = (
+        "Profile",
+        "StabilityResult",
+        "Sweep",
+        "WorstRisk",
+        "WorstRiskCurve",
+        "FeatureStability",
+        "Comparison",
+        "Verdict",
+        "Bootstrap",
+        "Runs",
+        "DriftResult",
+        "DriftSeries",
+    )
     for name in (*answers, "Space", "Gate"):
         for method, value in inspect.getmembers(getattr(tp, name)):
             if not method.startswith("_") and (callable(value) or isinstance(value, property)):
@@ -59,8 +72,8 @@ def test_every_method_of_an_answer_says_what_it_does() -> None:
 
 def test_every_command_has_a_section_with_its_options() -> None:
     page = (REFERENCE / "command-line.md").read_text(encoding="utf-8")
-    sections = re.findall(r"^## tippingpoint (\w+)$", page, re.MULTILINE)
+    sections = re.findall(r"^## tippingpoint ([\w-]+)$", page, re.MULTILINE)
     assert sorted(sections) == sorted(command_line()[1])
-    assert sorted(re.findall(r"^```\{command\} (\w+)$", page, re.MULTILINE)) == sorted(sections)
+    assert sorted(re.findall(r"^```\{command\} ([\w-]+)$", page, re.MULTILINE)) == sorted(sections)
     for section in page.split("\n## tippingpoint ")[1:]:
         assert f"\n$ tippingpoint {section.split()[0]}" in section, "each is shown at work"

@@ -57,7 +57,7 @@ def gate_ceiling(options: argparse.Namespace, results: Sequence[WorstRisk], *, c
         most = max(results, key=lambda each: each.certified or 0.0)
         print_stderr(
             f"gate: passed: no change of cost {number(most.cost)} lifts the {risk_name(most.loss)} above"
-            f" {_risk(most, most.certified)}, not above {_risk(most, options.fail_above)}."
+            f" {_risk(most, most.certified)}, and {_risk(most, options.fail_above)} is accepted."
         )
     return PASSED
 

@@ -3,6 +3,7 @@
 const PAUSE = 160;
 const ALONG = 15;
 const SAME = 1e-9;
+const FIRST_COST = 0.01;
 const FOLLOWING = ["live-curve", "live-dial", "live-weights"];
 
 // A number that JSON may lack, as it was stored.
@@ -63,8 +64,7 @@ class Desk {
     this.setting = { ...setting, theta1: numberOf(setting.theta1), theta2: numberOf(setting.theta2) };
     this.budget = budget;
     this.mix = mix;
-    this.cost = this.live.cost;
-    document.getElementById("cost").value = plainNumber(this.cost, 5);
+    this.cost = null;
     if (this.beforehand()) this.lookUp("risk", this.setting.risk);
     this.show();
     this.compute();
@@ -209,6 +209,10 @@ class Desk {
     splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);
     splitInWords("cost", found.corruption_cost, found.reweighting_cost, (value) => plainNumber(value));
     showBadge(document.getElementById("live-standing"), this.standing(found));
+    if (this.cost === null) { // begin with what the report's own threshold costs
+      this.cost = found.value > 0 && found.value < Infinity ? found.value : FIRST_COST;
+      document.getElementById("cost").value = plainNumber(this.cost, 5);
+    }
     this.sayWorst();
     if (this.beforehand()) for (const [place, nodes] of this.rows) place.replaceChildren(...nodes);
     else showRows(document.getElementById("rows-shown"), document.getElementById("rows-note"), this.counts, this.held, this.responses, this.base, found, this.form);

@@ -27,9 +27,6 @@ from tippingpoint.text import risk_name
 SLIDER_STEPS = 1000
 """Places of a slider."""
 
-FIRST_COST = 0.01
-"""The cost that is typed in for a reader, where the report's own stability is none that could be."""
-
 NUMBERS = (
     ("moved_share", "rows that move"),
     ("root_mean_square_move", "typical move"),
@@ -65,7 +62,6 @@ class Live(Unserved):
     setting: dict[str, Any]
     mix: float
     budget: float
-    cost: float
     risks: list[float]
     percent: bool
     unit: str
@@ -117,7 +113,6 @@ def _live(material: Material, embedded: Embedded) -> Live:
         "setting": {name: result[name] for name in ("risk", "theta1", "theta2", "divergence")},
         "mix": mix,
         "budget": budget,
-        "cost": result["value"] if 0.0 < result["value"] < math.inf else FIRST_COST,
         "risks": [min(risks[0], result["risk"]), most if math.isfinite(most) else max(risks[1], result["risk"])],
         "percent": result["loss"] == "zero_one",
         "unit": result["unit"],
