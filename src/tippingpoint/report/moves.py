@@ -15,15 +15,17 @@ MAX_MOVES = 5
 """Features that are named."""
 
 
-class Move(TypedDict):
-    """How a feature changes: its size as a whole, mean and length of a change where there is one, and how often there is.
+class Distance(TypedDict, total=False):
+    """Of inputs of a module only: that numbers are how far one has moved, in its own units, and not standard deviations."""
 
-    A `distance` is how far an input of a module has moved, in its own units; numbers are in standard deviations.
-    """
+    distance: bool
+
+
+class Move(Distance):
+    """How a feature changes: its size as a whole, mean and length of a change where there is one, and how often there is."""
 
     feature: str
     switches: bool
-    distance: bool
     size: float
     mean: float
     length: float
@@ -55,12 +57,13 @@ def most_moved(places: Places) -> list[Move]:
         move: Move = {
             "feature": name,
             "switches": switches,
-            "distance": column.holds == "shift",
             "size": float(size),
             "mean": mean,
             "length": length,
             "share": share,
         }
+        if column.holds == "shift":
+            move["distance"] = True
         moves.append(move)
     return sorted(moves, key=lambda each: -each["size"])[:MAX_MOVES]
 

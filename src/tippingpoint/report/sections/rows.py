@@ -54,10 +54,9 @@ DOUBTS = {
 
 
 class DoubtedRows(Rows):
-    """The rows, what is doubtful about how they move, and whether their columns say how far something moves."""
+    """The rows, and what is doubtful about how they move."""
 
     doubts: list[str]
-    shifts: bool
 
 
 class RowsPart(TypedDict):
@@ -89,8 +88,7 @@ class RowsSection(Section[RowsPart]):
         evidence, places = material.evidence, material.places
         distributions = [evidence.distribution, *distributions_nearby(material.problem)]
         rows = sheet_of_rows(evidence, places, material.embedded, distributions)
-        shifts = any(column.holds == "shift" for column, _, _ in places.numbers.values())
-        return {"rows": {**rows, "doubts": _doubts(implausible(places)), "shifts": shifts}}
+        return {"rows": {**rows, "doubts": _doubts(implausible(places))}}
 
     def html(self, part: RowsPart, result: Mapping[str, Any]) -> Sequence[Any]:
         rows = part["rows"]
@@ -111,7 +109,7 @@ class RowsSection(Section[RowsPart]):
         shown = html_table(CAPTION, HEAD, body, class_="rows") if body else tag("p", NO_ROW, class_="quiet")
         return [
             lead(LEAD),
-            *([tag("p", SHIFTS)] if rows["shifts"] else []),
+            *([tag("p", SHIFTS)] if rows.get("shifts") else []),
             *(tag("p", f"⚠ {doubt}", class_="doubt") for doubt in rows["doubts"]),
             tag("div", shown, id="rows-shown"),
             tag("p", stored, class_="quiet", id="rows-note"),
@@ -126,7 +124,7 @@ class RowsSection(Section[RowsPart]):
             body.append([*_cells(rows, top, result), "; ".join(words) or STAYS])
         return [
             LEAD,
-            *([SHIFTS] if rows["shifts"] else []),
+            *([SHIFTS] if rows.get("shifts") else []),
             *(f"⚠ {text(doubt)}" for doubt in rows["doubts"]),
             table(HEAD, body) if body else NO_ROW,
         ]
