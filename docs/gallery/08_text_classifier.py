@@ -202,7 +202,7 @@ for _, atom in changed.iloc[:: max(len(changed) // 4, 1)].head(4).iterrows():
 # %%
 # Side by side
 # ------------
-# What does it take to mislead the model on a sentence, in either unit?
+# What does it take to mislead the model on a sentence, in either unit? Left is what was found: a better search raises it.
 everyone = profile.stability(profile.reach, theta1=1.0, theta2=np.inf).sensitive
 distance = everyone["cost"].pow(0.5).where(everyone["loss"] > 0)
 share = table[table["loss"] == 1].groupby("sample")["cost"].min()

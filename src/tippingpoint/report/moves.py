@@ -18,17 +18,21 @@ MAX_MOVES = 5
 """Features that are named."""
 
 
-class Move(TypedDict):
+class Distance(TypedDict, total=False):
+    """Of inputs of a module only: that numbers are how far one has moved, in its own units, and not standard deviations."""
+
+    distance: bool
+
+
+class Move(Distance):
     """How a feature changes: its size as a whole, mean and length of a change where there is one, and how often there is.
 
-    A `distance` is how far an input of a module has moved, in its own units; numbers are in standard deviations.
     Of a table of alternatives, a kind of them that is `chosen`, with its mean cost and how often it is.
     """
 
     feature: str
     chosen: bool
     switches: bool
-    distance: bool
     size: float
     mean: float
     length: float
@@ -61,12 +65,13 @@ def most_moved(places: Places) -> list[Move]:
             "feature": name,
             "chosen": False,
             "switches": switches,
-            "distance": column.holds == "shift",
             "size": float(size),
             "mean": mean,
             "length": length,
             "share": share,
         }
+        if column.holds == "shift":
+            move["distance"] = True
         moves.append(move)
     return sorted(moves, key=lambda each: -each["size"])[:MAX_MOVES]
 
@@ -90,7 +95,6 @@ def most_chosen(places: Places) -> list[Move]:
             "feature": kind,
             "chosen": True,
             "switches": True,
-            "distance": False,
             "size": float(np.sqrt(shares[kind])),
             "mean": costs[kind] / shares[kind] if shares[kind] > 0.0 else 0.0,
             "length": 0.0,

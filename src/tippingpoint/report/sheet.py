@@ -68,7 +68,13 @@ class Step(TypedDict):
     direction: list[list[float]]
 
 
-class Rows(TypedDict):
+class Shifts(TypedDict, total=False):
+    """Of inputs of a module only: that columns say how far something moves, and not what it holds."""
+
+    shifts: bool
+
+
+class Rows(Shifts):
     """The rows that a page holds, column by column as they are now, with the places they may go to."""
 
     columns: list[str]
@@ -172,7 +178,7 @@ def sheet_of_rows(
     q = evidence.distribution
     rows = select(distributions, len(places.before))
     sheet = Sheet(places, rows, freely=embedded is not None and embedded.closed is not None, tried=tried)
-    return {
+    made: Rows = {
         "columns": sheet.names,
         "spread": sheet.spread,
         "holds": sheet.holds,
@@ -184,6 +190,9 @@ def sheet_of_rows(
         "top": _top(q, places, sheet),
         "of": len(q.base),
     }
+    if any(column.holds == "shift" for column, _, _ in places.numbers.values()):
+        made["shifts"] = True
+    return made
 
 
 def _top(q: SensitiveDistribution, places: Places, sheet: Sheet) -> list[TopRow]:

@@ -163,7 +163,7 @@ def _movement(move: Move) -> str:
         return number(move["mean"], 3)
     if move["switches"]:
         return "switches"
-    if move["distance"]:
+    if move.get("distance"):
         return f"moves by {number(move['length'], 2)}, in units of the input"
     up, down = (sign * move["mean"] > ONE_DIRECTION * move["length"] for sign in (1.0, -1.0))
     return f"{'up' if up else 'down' if down else 'up or down'}, by {number(move['length'], 2)} standard deviations"

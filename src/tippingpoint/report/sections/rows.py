@@ -61,11 +61,10 @@ DOUBTS = {
 
 
 class DoubtedRows(Rows):
-    """The rows, what is doubtful about how they move, whether to alternatives that were tried, or by how much inputs do."""
+    """The rows, what is doubtful about how they move, and whether they move to alternatives that were tried."""
 
     doubts: list[str]
     tried: bool
-    shifts: bool
 
 
 class RowsPart(TypedDict):
@@ -101,8 +100,7 @@ class RowsSection(Section[RowsPart]):
         distributions = [evidence.distribution, *distributions_nearby(material.problem)]
         rows = sheet_of_rows(evidence, places, material.embedded, distributions, tried=material.tried)
         doubts = [] if material.tried else _doubts(implausible(places))
-        shifts = not material.tried and any(column.holds == "shift" for column, _, _ in places.numbers.values())
-        return {"rows": {**rows, "doubts": doubts, "tried": material.tried, "shifts": shifts}}
+        return {"rows": {**rows, "doubts": doubts, "tried": material.tried}}
 
     def html(self, part: RowsPart, result: Mapping[str, Any]) -> Sequence[Any]:
         rows = part["rows"]
@@ -123,7 +121,7 @@ class RowsSection(Section[RowsPart]):
         shown = html_table(CAPTION, HEAD, body, class_="rows") if body else tag("p", NO_ROW, class_="quiet")
         return [
             lead(TRIED_LEAD if rows["tried"] else LEAD),
-            *([tag("p", SHIFTS)] if rows["shifts"] else []),
+            *([tag("p", SHIFTS)] if rows.get("shifts") else []),
             *(tag("p", f"⚠ {doubt}", class_="doubt") for doubt in rows["doubts"]),
             tag("div", shown, id="rows-shown"),
             tag("p", stored, class_="quiet", id="rows-note"),
@@ -138,7 +136,7 @@ class RowsSection(Section[RowsPart]):
             body.append([*_cells(rows, top, result), Marked("; ".join(words)) if words else STAYS])
         return [
             TRIED_LEAD if rows["tried"] else LEAD,
-            *([SHIFTS] if rows["shifts"] else []),
+            *([SHIFTS] if rows.get("shifts") else []),
             *(f"⚠ {text(doubt)}" for doubt in rows["doubts"]),
             table(HEAD, body) if body else NO_ROW,
         ]
