@@ -259,7 +259,7 @@ def test_calls_are_never_exceeded_attempts_that_fail_included(calls: int, batch:
     assert sent <= calls
     assert sent == calls or batch is not None
     assert runs.unasked + len(runs.table) == 48
-    assert "an upper bound on that of all" in str(runs).replace("\n              ", " ")
+    assert "of all of them a stability is known by bounds only" in str(runs).replace("\n              ", " ")
 
 
 def test_a_run_of_few_calls_goes_on_from_the_store(tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_results_say_what_is_not_in_the_table() -> None:
     profile = runs.profile()
     assert isinstance(profile, tp.Profile)
     result = profile.stability(0.5, theta1=1.0, theta2=math.inf)
-    bound = "18 of the 48 runs that were planned: a stability of this table is an upper bound on that of all of them"
+    bound = "18 of the 48 runs that were planned: of all of them a stability is known by bounds only"
     assert f"not asked: {bound}" in result.notes
     assert "stopped at calls=30" in result.notes
     whole = collected().profile()
@@ -455,3 +455,79 @@ def test_a_bar_tells_the_rate_and_the_time_left(capsys: pytest.CaptureFixture[st
     assert "asking" in told
     assert "8/8" in told
     assert "/s, left:" in told
+
+
+@pytest.mark.parametrize("prices", [(1.0, math.inf), (1.0, 0.25), (0.4, 0.4)])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_what_was_never_asked_is_bounded_by_all_that_it_could_have_been(prices: tuple[float, float], repeats: int) -> None:
+    """Whatever a model would have answered to the prompts that it was not asked, the stability of the whole lies between."""
+    rng = np.random.default_rng(0)
+    answers: dict[tuple[str, int], str] = {}
+
+    def moody(prompt: str) -> str:
+        return answers.setdefault((prompt, sum(key[0] == prompt for key in answers)), str(rng.integers(2)))
+
+    def loss(answer: str) -> float:
+        return float(answer)
+
+    part = collected(ask={"m": moody}, judge=loss, calls=29 * repeats + 1, repeats=repeats)
+    assert part.unasked == 19 * repeats - 1
+    profile = part.profile()
+    assert isinstance(profile, tp.Profile)
+    risk = profile.risk + 0.2
+    found = profile.stability(risk, theta1=prices[0], theta2=prices[1])
+    assert not found.exact
+    assert found.lower_by == "every run that was not asked, taken for an error"
+    assert 0.0 <= found.lower <= found.upper
+    waiting = part.waiting
+    for draw in range(8):
+        said = (
+            np.ones(len(waiting)) if draw == 0 else (np.random.default_rng(draw).random(len(waiting)) < draw / 8).astype(float)
+        )
+        whole = pd.concat([part.table, waiting.assign(loss=said)])
+        means = whole.groupby(["sample", "variant"], as_index=False)[["loss", "cost"]].mean()
+        value = tp.profile_table(means).stability(risk, theta1=prices[0], theta2=prices[1]).value
+        assert found.lower <= value * (1 + 1e-9) + 1e-12
+        assert value <= found.upper * (1 + 1e-9)
+        if draw == 0:
+            assert found.lower == pytest.approx(value, abs=1e-9)
+
+
+def test_a_part_passes_no_gate_that_its_lower_bound_does_not() -> None:
+    runs = collected(calls=20)
+    profile = runs.profile()
+    assert isinstance(profile, tp.Profile)
+    result = profile.stability(0.75, theta1=1.0, theta2=0.25)
+    whole = collected().profile()
+    assert isinstance(whole, tp.Profile)
+    truth = whole.stability(0.75, theta1=1.0, theta2=0.25).value
+    assert result.lower < truth < result.upper
+    gate = tp.Gate(0.5 * (truth + min(result.upper, 2.0)))
+    assert gate.judge({"m": result.summary}).outcome == "failed"
+
+
+def test_an_interrupted_run_passes_no_gate() -> None:
+    asked = 0
+
+    def interrupted(prompt: str) -> str:
+        nonlocal asked
+        asked += 1
+        if asked == 20:
+            raise KeyboardInterrupt
+        return adds(prompt)
+
+    profile = collected(ask={"m": interrupted}).profile()
+    assert isinstance(profile, tp.Profile)
+    result = profile.stability(0.5, theta1=1.0, theta2=0.25)
+    assert result.interrupted
+    assert tp.Gate(1e-9).judge({"m": result.summary}).outcome == "interrupted"
+
+
+def test_parts_can_be_compared_and_settle_nothing_that_is_not_proved() -> None:
+    runs = collected(ask={"small": adds, "large": lambda prompt: adds(prompt.replace("teacher", "TEACHER"))}, calls=50)
+    profiles = runs.profile()
+    assert isinstance(profiles, dict)
+    with pytest.warns(tp.PairingWarning, match="also one of what was tried"):
+        comparison = tp.compare(profiles, risk=0.5, theta1=1.0, theta2=0.25)
+    assert all(not result.exact for result in comparison.results.values())
+    assert "exact" not in str(comparison)

@@ -126,6 +126,22 @@ class Campaign:
         """Lines of the table to be that nobody asked about."""
         return sum(len(job.lines) for job in self._jobs if job.key not in self._judged)
 
+    def waiting(self) -> Any:
+        """The runs that were never made, as a frame; None where there are none."""
+        import pandas as pd
+
+        left = [(job.key[0], self._lines[i]) for job in self._jobs if job.key not in self._judged for i in job.lines]
+        if not left:
+            return None
+        return pd.DataFrame(
+            {
+                "sample": [line.sample for _, line in left],
+                "variant": [line.variant for _, line in left],
+                "model": [model for model, _ in left],
+                "cost": [line.cost for _, line in left],
+            }
+        )
+
     def table(self) -> Any:
         """The runs that were made, as a frame."""
         outcomes = [self._outcome(job, i) for job in self._jobs if job.key in self._judged for i in job.lines]

@@ -165,7 +165,15 @@ def collect(
         kept.close()
     notes = (*kept.notes, *campaign.notes)
     return Runs(
-        campaign.table(), ORIGINAL, dict(dropped), campaign.unasked, "by the judge", priced.label, notes, campaign.interrupted
+        campaign.table(),
+        ORIGINAL,
+        dict(dropped),
+        campaign.unasked,
+        "by the judge",
+        priced.label,
+        notes,
+        campaign.interrupted,
+        campaign.waiting(),
     )
 
 

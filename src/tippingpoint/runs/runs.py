@@ -11,11 +11,16 @@ from typing import Any
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.tables import profile_table
 from tippingpoint.errors import InputError, listed
+from tippingpoint.families.table.oracle import TableOracle
+from tippingpoint.runs.partly import PartlyAsked, at_best, at_worst
 from tippingpoint.text import WIDTH, percent
 from tippingpoint.visible import visible
 
 INDENT = 12
 """Columns before the text of a line of the summary."""
+
+BOUNDED_SETTINGS = {"by", "weight"}
+"""Settings of a profile with which the runs that were never asked can be bounded."""
 
 SHOWN = 4
 """Reasons why outcomes are missing that are shown; errors of services may each be worded otherwise."""
@@ -43,6 +48,8 @@ class Runs:
         What else must be known of the table.
     interrupted
         Whether somebody ended the asking before its end.
+    waiting
+        A frame of the runs that were planned and never asked: `sample`, `variant`, `model`, `cost`; None where there are none.
 
     Examples
     --------
@@ -65,6 +72,7 @@ class Runs:
     cost_label: str = "cost"
     notes: tuple[str, ...] = ()
     interrupted: bool = False
+    waiting: Any = None
 
     @property
     def missing(self) -> dict[str, int]:
@@ -105,7 +113,7 @@ class Runs:
     def _bound(self) -> str:
         """What runs that were planned and not made mean for a stability."""
         planned = self.unasked + len(self.table)
-        bound = "a stability of this table is an upper bound on that of all of them"
+        bound = "of all of them a stability is known by bounds only"
         return f"{self.unasked:,} of the {planned:,} runs that were planned: {bound}"
 
     def __str__(self) -> str:
@@ -135,7 +143,8 @@ class Runs:
     def profile(self, **settings: Any) -> Profile | dict[str, Profile]:
         """The profile of the table, as `profile_table` makes it; of several models a dictionary of one each.
 
-        What was left out, never asked or missing is a note of every result.
+        What was left out, never asked or missing is a note of every result. Where runs were planned and never asked, results
+        are bounds: from above by what was asked, from below by taking every other run for an error.
 
         Repeated runs count by their mean loss unless `repeat=` is among the settings. Missing outcomes are refused unless
         `missing=` is: say before what they count as, by `filled` or `without_missing`.
@@ -154,11 +163,29 @@ class Runs:
             )
         if len(self.models) > 1:
             settings.setdefault("by", "model")
-        table = self.table if "repeat" in settings else _averaged(self.table)
+        table = self.table
+        if "repeat" not in settings:
+            table = _averaged(table) if self.waiting is None else at_best(table, self.waiting)
         made: Profile | dict[str, Profile] = profile_table(table.drop(columns="missing", errors="ignore"), **settings)
-        if isinstance(made, dict):
-            return {name: self._noted(each) for name, each in made.items()}
-        return self._noted(made)
+        if isinstance(made, Profile):
+            return self._bounded({"": made}, settings)[""]
+        return self._bounded(made, settings)
+
+    def _bounded(self, profiles: dict[str, Profile], settings: dict[str, Any]) -> dict[str, Profile]:
+        """The profiles with what a reader has to know of the table, and with bounds where a part of it was never asked."""
+        noted = {name: self._noted(each) for name, each in profiles.items()}
+        if self.waiting is None:
+            return noted
+        possible: dict[str, TableOracle] = {}
+        if set(settings) <= BOUNDED_SETTINGS:
+            worst = profile_table(at_worst(self.table, self.waiting), **settings)
+            found = {"": worst} if isinstance(worst, Profile) else worst
+            possible = {name: each.oracle for name, each in found.items() if isinstance(each.oracle, TableOracle)}
+        return {
+            name: replace(each, oracle=PartlyAsked(each.oracle, possible.get(name), interrupted=self.interrupted))
+            for name, each in noted.items()
+            if isinstance(each.oracle, TableOracle)
+        }
 
     def _noted(self, profile: Profile) -> Profile:
         """The profile with what a reader of its results has to know of the table."""
