@@ -20,6 +20,9 @@ Numbers = dict[str, float]
 WORDS = ("status", "loss", "divergence", "lower_by", "upper_by", "unit")
 """What of a result is in words, and recorded in them; notes are counted only."""
 
+OF_TABLES = ("held_out", "corrected", "groups", "missing")
+"""What only some tables of alternatives have; recorded where there is any."""
+
 LISTED = 6
 """Entries of a list that are recorded one by one; of more, a sum is."""
 
@@ -56,6 +59,8 @@ def of_fields(result: tp.StabilityResult) -> Numbers:
             flat |= {"caution": 1.0} if value else {}
         elif name == "trace":
             flat["trace.length"], flat["trace.sum"] = float(len(value)), math.fsum(map(float, value))
+        elif name in OF_TABLES:
+            flat |= {name: float(value)} if value else {}
         elif name != "schema":
             flat[name] = float(value)
     flat["gap"] = result.gap

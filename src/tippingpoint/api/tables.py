@@ -131,9 +131,7 @@ def profile_table(
 
     connected = current_client() if type(table).__module__.startswith("dask") else None
     if connected is not None:
-        for name, given in (("variant", variant), ("repeat", repeat), ("group", group)):
-            if given is not None:
-                raise UnsupportedError(f"{name}={given!r} takes a table in memory; pass table.compute() of a Dask frame.")
+        _refuse_on_cluster(table, {"variant": variant, "repeat": repeat, "group": group}, missing)
         return _on_cluster(table, {"sample": sample, "loss": loss, "cost": cost}, weight, by, connected)
     table = in_memory(table, loss)
     frame = read_frame(table, "table")
@@ -153,6 +151,16 @@ def profile_table(
     if len(set(names)) < len(names):
         raise InputError(f"table[{by!r}] holds values that are written alike, such as 1 and '1'; write each in one way.")
     return {name: _profile(alternatives, np.flatnonzero(codes == k), name) for k, name in enumerate(names)}
+
+
+def _refuse_on_cluster(table: Any, columns: dict[str, str | None], missing: Missing) -> None:
+    """What takes all lines of a sample to one place, and is not done on a cluster."""
+    if columns["repeat"] is None and "repeat" in table.columns:
+        columns = {**columns, "repeat": "repeat"}
+    given = {name: value for name, value in {**columns, "missing": missing}.items() if value not in (None, "bounds")}
+    if given:
+        name, value = next(iter(given.items()))
+        raise UnsupportedError(f"{name}={value!r} takes a table in memory; pass table.compute() of a Dask frame.")
 
 
 def _on_cluster(table: Any, roles: dict[str, str], weight: str | None, by: str | None, client: Any) -> Profile:

@@ -407,3 +407,13 @@ def test_alternatives_that_do_not_pay_are_left_out_and_change_nothing() -> None:
                 max(gain.max(), 0.0), abs=1e-12
             )
     assert len(held.lift) < len(lines)
+
+
+@pytest.mark.parametrize("given", [{"repeat": "run"}, {"group": "document"}, {"missing": "drop"}, {"variant": "variant"}, {}])
+def test_on_a_cluster_runs_groups_and_rules_are_refused(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]) -> None:
+    """Before anything is sent there; a column of runs too, which would be taken for alternatives."""
+    frames = pytest.importorskip("dask.dataframe")
+    monkeypatch.setattr("tippingpoint.api.tables.current_client", object)
+    lines = table(1) if given else table(1).assign(repeat=0)
+    with pytest.raises(tp.UnsupportedError, match=rf"{next(iter(given), 'repeat')}=.* takes a table in memory"):
+        tp.profile_table(frames.from_pandas(lines, npartitions=2), by=None, **given)
