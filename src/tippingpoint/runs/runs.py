@@ -146,8 +146,9 @@ class Runs:
         What was left out, never asked or missing is a note of every result. Where runs were planned and never asked, results
         are bounds: from above by what was asked, from below by taking every other run for an error.
 
-        Repeated runs count by their mean loss unless `repeat=` is among the settings. Missing outcomes are refused unless
-        `missing=` is: say before what they count as, by `filled` or `without_missing`.
+        Repeated runs and missing outcomes are as `profile_table` takes them: what is chosen on some runs is priced on others,
+        and what is missing is bounded from both sides unless `missing=`, `filled` or `without_missing` says what it counts as.
+        Where runs were planned and never asked, repeated ones count by their mean, and what is missing has to be decided.
 
         Parameters
         ----------
@@ -155,17 +156,15 @@ class Runs:
             As of `profile_table`.
         """
         gone = sum(self.missing.values())
-        if gone and "missing" not in settings:
+        if gone and self.waiting is not None and "missing" not in settings:
             raise InputError(
                 f"{_count(gone, 'outcome')} of {len(self.table):,} {'is' if gone == 1 else 'are'} missing"
-                f" ({listed(self.missing, 3)}); say what that counts as: runs.filled(1.0) takes it for wrong,"
-                " runs.without_missing() leaves it out."
+                f" ({listed(self.missing, 3)}), and not all runs were asked; say what that counts as: runs.filled(1.0) takes it for"
+                " wrong, runs.without_missing() leaves it out."
             )
         if len(self.models) > 1:
             settings.setdefault("by", "model")
-        table = self.table
-        if "repeat" not in settings:
-            table = _averaged(table) if self.waiting is None else at_best(table, self.waiting)
+        table = self.table if self.waiting is None or "repeat" in settings else at_best(self.table, self.waiting)
         made: Profile | dict[str, Profile] = profile_table(table.drop(columns="missing", errors="ignore"), **settings)
         if isinstance(made, Profile):
             return self._bounded({"": made}, settings)[""]
@@ -192,15 +191,6 @@ class Runs:
         left_out = [f"{_count(count, 'line')} of the runs left out: {why}" for why, count in self.dropped.items()]
         unasked = [f"not asked: {self._bound}"] if self.unasked else []
         return replace(profile, notes=(*profile.notes, *unasked, *left_out, *self.notes))
-
-
-def _averaged(table: Any) -> Any:
-    """The mean loss of repeated runs, on the line of the first of them."""
-    if "repeat" not in table:
-        return table
-    keys = ["sample", "variant", "model"]
-    means = table.groupby(keys, sort=False)["loss"].transform("mean")
-    return table.assign(loss=means).drop_duplicates(keys).drop(columns=["repeat"]).reset_index(drop=True)
 
 
 def _count(number: int, noun: str) -> str:
