@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -255,6 +256,11 @@ def test_bounds_enclose_every_filling_and_are_attained(seed: int, gaps: int, pri
     assert bounded.upper == pytest.approx(max(values), rel=1e-9, abs=1e-12)
     assert bounded.value == bounded.upper
     assert bounded.missing == gaps
+    if bounded.status == "attained":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tp.SmallSampleWarning)
+            low, high = bounded.interval()
+        assert low <= bounded.lower <= bounded.upper <= high
     assert bounded.exact == (bounded.lower == bounded.upper or bounded.upper - bounded.lower <= 1e-9 * bounded.upper)
     assert any(note.startswith(f"{gaps} of {len(lines)} outcomes") for note in bounded.notes)
     wrong = ask(lines, risk, *prices, missing="wrong")
