@@ -302,7 +302,7 @@ class Profile:
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
         contradicted = not oracle.exact and certificate.lower > upper * (1.0 + CONTRADICTION)
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
-        agree = oracle.derived and (lower == upper or upper - lower <= MAX_SILENT_GAP * upper)
+        agree = oracle.derived and (lower == upper or upper - lower <= MAX_SILENT_GAP * lower)
         exact = agree or (oracle.attains(problem) and not upper - lower > MAX_EXACT_GAP * upper)
         held = oracle.held_out(problem) if reached else None
         error, effective, groups = self._errors(problem, solution, made, q)

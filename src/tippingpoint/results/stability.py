@@ -231,7 +231,10 @@ class StabilityResult(Reported):
         return self._evidence.influence
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from."""
+        """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from.
+
+        Where outcomes are missing it reaches from below the lower bound to above the upper one.
+        """
         check_level(level)
         if math.isnan(self.standard_error):
             remedy = "give a larger risk" if self.status == "already" else "use bootstrap()"
@@ -239,7 +242,8 @@ class StabilityResult(Reported):
         if self.effective_sample < NORMAL_FROM:
             warnings.warn(small_sample(self.effective_sample, self.groups), SmallSampleWarning, stacklevel=2)
         margin = normal_margin(self.standard_error, level)
-        return max(self.value - margin, 0.0), self.value + margin
+        least = self.lower if self.missing else self.value
+        return max(least - margin, 0.0), self.value + margin
 
     def rows_needed(self, relative: float = 0.1) -> int:
         """How many evaluation rows make the standard error this part of the stability: `n·(se/R)²/relative²`, rounded up.

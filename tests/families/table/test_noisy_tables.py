@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -255,13 +256,30 @@ def test_bounds_enclose_every_filling_and_are_attained(seed: int, gaps: int, pri
     assert bounded.upper == pytest.approx(max(values), rel=1e-9, abs=1e-12)
     assert bounded.value == bounded.upper
     assert bounded.missing == gaps
-    assert bounded.exact == (bounded.lower == bounded.upper or bounded.upper - bounded.lower <= 1e-9 * bounded.upper)
+    if bounded.status == "attained":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tp.SmallSampleWarning)
+            low, high = bounded.interval()
+        assert low <= bounded.lower <= bounded.upper <= high
+    assert bounded.exact == (min(values) == max(values) or max(values) < (1.0 + 1e-8) * min(values) < INF)
     assert any(note.startswith(f"{gaps} of {len(lines)} outcomes") for note in bounded.notes)
     wrong = ask(lines, risk, *prices, missing="wrong")
     assert wrong.value == pytest.approx(min(values), rel=1e-9, abs=1e-12)
     assert ask(lines, risk, *prices, missing=0.4).value == pytest.approx(
         ask(lines.fillna({"loss": 0.4}), risk, *prices).value, rel=1e-9, abs=1e-12
     )
+
+
+def test_what_only_one_filling_reaches_is_not_found_and_never_exact() -> None:
+    lines = pd.DataFrame({"sample": ["a", "a", "b"], "loss": [0.0, math.nan, 0.0], "cost": [0.0, 2.0, 0.0]})
+    result = ask(lines, 0.5, 1.0, INF)
+    assert (result.lower, result.value, result.upper) == (1.0, INF, INF)
+    assert not result.exact
+    assert result.standing.kind == "not found"
+    assert "unknown" in str(result)
+    assert tp.Gate(1.5).judge({"": result.summary}).outcome == "failed"
+    never = ask(lines, 0.9, 1.0, INF)
+    assert (never.lower, never.value, never.exact) == (INF, INF, True)
 
 
 def test_a_missing_line_that_is_dropped_was_never_there() -> None:

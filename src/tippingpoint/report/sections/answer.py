@@ -163,8 +163,8 @@ def _certainty(part: AnswerPart) -> list[tuple[str, str]]:
 def _gauge(result: Mapping[str, Any]) -> Gauge:
     margin = normal_margin(result["standard_error"], LEVEL)
     spread = margin if math.isfinite(margin) else 0.0
-    value = result["value"]
-    return {"value": value, "low": max(value - spread, 0.0), "high": value + spread, "lower": result["lower"]}
+    value, least = result["value"], result["lower"] if result.get("missing") else result["value"]
+    return {"value": value, "low": max(least - spread, 0.0), "high": value + spread, "lower": result["lower"]}
 
 
 def _sentence(result: Mapping[str, Any], population: PopulationPart) -> str:
