@@ -476,7 +476,7 @@ def test_what_was_never_asked_is_bounded_by_all_that_it_could_have_been(prices: 
     assert isinstance(profile, tp.Profile)
     risk = profile.risk + 0.2
     found = profile.stability(risk, theta1=prices[0], theta2=prices[1])
-    assert not found.exact
+    assert not found.exact or found.gap <= 1e-9
     assert found.lower_by == "every run that was not asked, taken for an error"
     assert 0.0 <= found.lower <= found.upper
     waiting = part.waiting

@@ -371,7 +371,7 @@ class DriftSeries(Result):
     >>> windows = {"may": ([[0.5], [1.5], [2.5], [3.5]], y), "june": ([[1.0], [2.0], [3.0], [4.0]], y)}
     >>> drifts = tp.drift(([1.0], -1.6), (X, y), windows, risk=0.5, theta1=1.0, theta2=10.0, permutations=0)
     >>> [(name, round(drift.value, 2), drift.risk_after) for name, drift in drifts.results.items()]
-    [('may', 0.25, 0.0), ('june', 1.0, 0.25)]
+    [('may', 0.09, 0.0), ('june', 0.32, 0.25)]
     """
 
     results: Mapping[str, DriftResult]

@@ -159,8 +159,8 @@ class Runs:
         if gone and self.waiting is not None and "missing" not in settings:
             raise InputError(
                 f"{_count(gone, 'outcome')} of {len(self.table):,} {'is' if gone == 1 else 'are'} missing"
-                f" ({listed(self.missing, 3)}), and not all runs were asked; say what that counts as: runs.filled(1.0) takes it for"
-                " wrong, runs.without_missing() leaves it out."
+                f" ({listed(self.missing, 3)}), and not all runs were asked; say what that counts as: runs.filled(1.0) takes it"
+                " for wrong, runs.without_missing() leaves it out."
             )
         if len(self.models) > 1:
             settings.setdefault("by", "model")
