@@ -113,7 +113,10 @@ def test_runs_of_inspect_that_failed_or_have_no_grade_are_missing() -> None:
     assert runs.table.set_index("sample")["loss"].to_dict() == pytest.approx(
         {"France": 0.0, "Japan": 0.0, "Norway": 0.0, "Peru": np.nan, "Kenya": np.nan}, nan_ok=True
     )
-    assert "say what that counts as" in str(refusal(runs.profile))
+    profile = runs.profile()
+    assert isinstance(profile, tp.Profile)
+    bounded = profile.stability(0.5, theta1=float("inf"), theta2=1.0)
+    assert bounded.lower < bounded.upper, "whatever was not graded may be right or wrong"
     assert runs.filled(1.0).profile().risk == pytest.approx(0.4)  # type: ignore[union-attr]
     left = runs.without_missing()
     assert len(left.table) == 3
