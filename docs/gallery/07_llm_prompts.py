@@ -126,10 +126,8 @@ wrong = tp.profile_table(runs, by="model", missing="wrong")
 for name, p in wrong.items():
     points = p.stability(risk=p.risk + 0.1, theta1=1.0, theta2=0.25)
     fifth = p.stability(risk=p.risk + 0.2 * (1 - p.risk), theta1=1.0, theta2=np.inf)
-    print(
-        f"{name:<16} {p.risk:.1%} wrong now; ten points {points.value:.4f} ± "
-        f"{points.standard_error:.4f}; a fifth {fifth.value:.4f} ± {fifth.standard_error:.4f}"
-    )
+    told = [f"{r.value:.4f} ± {r.standard_error:.4f}" for r in (points, fifth)]
+    print(f"{name:<16} {p.risk:.1%} now; ten points {told[0]}; a fifth {told[1]}")
 
 # %%
 # A comparison at one threshold needs models that begin at the same place. They do on the questions that *all* answer correctly
@@ -179,8 +177,8 @@ axes[0].set_ylabel("right answers lost, points")
 axes[0].legend(frameon=False, fontsize="small")
 
 # %%
-# A wording also wins answers back, which the averages at the top count and this picture does not: a perturbation takes from
-# every wording what it can use. An average over users who all write alike would not.
+# Who has more right answers can lose more, here too. And a wording also wins answers back, which the averages at the top count
+# and this picture does not: a perturbation takes from every wording what it can use.
 #
 # The decision
 # ------------

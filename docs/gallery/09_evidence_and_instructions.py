@@ -1,9 +1,9 @@
 """Language models: forged evidence, and losses between 0 and 1
 ============================================================
 
-Two more tables of language models, where :doc:`07_llm_prompts` had one of prompts reworded. In the first, evidence beside a
-question was forged, and the choice of a cost decides which forger is worst. In the second, whole tasks are the samples: each has
-many instructions and a loss between 0 and 1, and there are so few tasks that a standard error is not to be trusted.
+Two more tables of language models, where :doc:`07_llm_prompts` had one of prompts reworded. In the first, the evidence beside
+a question was forged, and the choice of a cost decides which forger is worst. In the second, whole tasks are the samples: each
+has many instructions and a loss between 0 and 1, and there are so few tasks that a standard error is not to be trusted.
 """
 
 # %%
@@ -89,23 +89,32 @@ for ax, (name, (table, question)) in zip(axes, asked.items(), strict=True):
     ax.set_title(f"from {name} to {question['risk']:.0%} errors", fontsize="medium")
     print(f"\nfrom {name} to {question['risk']:.0%} errors\n{values.round(4).to_string()}")
 
+
 # %%
-# Every number is exact, over these texts, and the two costs need not agree about who forges best: by words a short text is cheap,
-# by meanings one that stays close. Name the cost with every such claim.
+# Every number is exact, over these texts, and the two costs need not agree about who forges best: by words a short text is
+# cheap, by meanings one that stays close. Name the cost with every such claim.
 #
 # Whose answers are hardest to forge
 # ----------------------------------
-# All forgers together, and each pair of models at a level that makes it 95 % for all pairs. Questions to be answered by yes or no
-# are more than half. Does what holds of all hold of them?
-asked["right evidence, yes or no"] = (gold[gold["sample"].str.startswith("yesno")], by_meaning)
-for name, (table, question) in asked.items():
-    comparison = tp.compare(tp.profile_table(table, by="model"), **question)
-    print(f"\nfrom {name} to {question['risk']:.0%} errors")
-    print(comparison.to_frame()[["model", "current_risk", "stability", "standard_error"]].round(4))
+# All forgers together, and each pair of models at a level that makes it 95 % for all pairs. Half of the questions or
+# more are to be answered by yes or no. Does what holds of all hold of them?
+def verdicts(comparison):
     pairs = list(combinations(comparison.to_frame()["model"], 2))
     for pair in pairs:
         verdict = comparison.verdict(*pair, level=1 - 0.05 / len(pairs))
         print(textwrap.fill(str(verdict), 79, subsequent_indent="    "))
+
+
+asked["right evidence, yes or no"] = (gold[gold["sample"].str.startswith("yesno")], by_meaning)
+for name, (table, question) in asked.items():
+    comparison = tp.compare(tp.profile_table(table, by="model"), **question)
+    print(f"\nfrom {name} to {question['risk']:.0%} errors")
+    print(
+        comparison.to_frame()[["model", "current_risk", "stability", "standard_error"]]
+        .round(4)
+        .to_string(index=False)
+    )
+    verdicts(comparison)
 
 # %%
 # The answers in free text were judged by another language model, and its errors are in the table as if they were the models'.
@@ -123,28 +132,53 @@ twins = r"(three|five|seven|more|less|all|any)_"
 tasks = tasks[tasks["model"].isin(now.nsmallest(4).index)].assign(
     cost=tasks["word_edit_norm"], family=tasks["sample"].str.replace(twins, "", regex=True)
 )[["model", "sample", "variant", "family", "cost", "loss"]]
+leader = now.idxmin()
+mine = tasks[tasks["model"] == leader]
+losses = (
+    mine.groupby("sample")["loss"]
+    .apply(list)
+    .loc[mine.groupby("sample")["loss"].median().sort_values().index]
+)
+_, ax = plt.subplots(figsize=(9, 3.2), layout="constrained")
+ax.boxplot(list(losses), whis=(0, 100), medianprops={"color": "C0"})
+ax.plot(
+    range(1, len(losses) + 1),
+    mine[mine["variant"] == "original"].set_index("sample").loc[losses.index, "loss"],
+    "o",
+    label="the original instruction",
+)
+ax.set(xlabel=f"tasks, all instructions of each, {leader}", ylabel="loss", xticks=[])
+ax.legend(frameon=False)
+
+# %%
+# A box is the middle half of the instructions, the whiskers reach to the best and the worst. A perturbation gives a task an
+# instruction that raises the loss for its cost, which is the share of words that differ, and weighs tasks anew.
 profiles = tp.profile_table(tasks, by="model", group="family")
 few = tp.compare(profiles, risk=0.65, theta1=1.0, theta2=0.25)
 print(few.to_frame().drop(columns="status").round(4).to_string(index=False))
 left = min(result.effective_sample for result in few.results.values())
-print(
-    f"{tasks['family'].nunique()} groups, of which as few as {left:.0f} effectively carry a number"
-)
+print(f"{tasks['family'].nunique()} groups, of which as few as {left:.0f} carry a number")
+verdicts(few)
 
 # %%
-# With so few, standard errors are not to be trusted, nor verdicts that rest on them. The bootstrap draws groups; with the same
-# seed it draws the same for every model, so differences are paired.
-drawn = {name: result.bootstrap(1000, seed=0).values for name, result in few.results.items()}
+# From so few, a standard error is not to be trusted. The bootstrap draws groups; with the same seed it draws the same for every
+# model, so differences are paired. Its intervals are rough as well, and rather too narrow.
+drawn = {name: result.bootstrap(1000, seed=0) for name, result in few.results.items()}
 pairs = list(combinations(few.to_frame()["model"], 2))
 for one, other in pairs:
     tail = 0.025 / len(pairs)
-    low, high = np.quantile(drawn[one] - drawn[other], [tail, 1 - tail])
-    told = "more stable" if low > 0 else "undecided"
-    print(f"{one} less {other}: {low:+.3f} to {high:+.3f}, {told}")
+    low, high = np.quantile(drawn[one].values - drawn[other].values, [tail, 1 - tail])
+    print(f"{one} less {other}: {low:+.3f} to {high:+.3f}")
 
 # %%
-# And the worst of many noisy losses is worst by luck in part. How much could luck do? Let every instruction of a task be equally
-# good, and draw a hundred answers to each. (The real instances were the same for all instructions, so their noise is less.)
+# Where one way of counting decides and the other does not, it is undecided: 25 tasks are too few. And as in
+# :doc:`07_llm_prompts`, who has the larger loss now has the shorter way to 0.65.
+#
+# Luck
+# ----
+# The worst of many noisy losses is worst by luck in part. How much could luck do? Let every instruction of a task be equally
+# good, and draw a hundred answers to each. (The real instances were the same for all instructions; drawn anew for each, as
+# here, luck does more.)
 even = tasks.groupby(["model", "sample"])["loss"].transform("mean")
 luck = tasks.assign(loss=np.random.default_rng(0).binomial(100, even) / 100)
 print("what it takes to lift the loss by 0.1, by rewording alone")
@@ -155,13 +189,13 @@ for name, p in tp.profile_table(luck, by="model").items():
     print(f"{name:<20} {found[0].value:.4f} measured, {found[1].value:.4f} by luck alone")
 
 # %%
-# If luck alone got as far for nearly the same, the number would be noise. Repeated runs, as in :doc:`/how-to/noisy-answers`, would
-# tell luck from sensitivity properly; a table of one share a task cannot.
+# If luck alone did it at nearly the same cost, the measured number would be noise. Where it costs several times as much, or is
+# infinite, most of what was measured is not luck. How much is, repeated runs would tell (:doc:`/how-to/noisy-answers`).
 #
 # What may be said
 # ----------------
-# Which of these models is more stable on *these* tasks under *these* instructions is exact, to the last digit. Whether that
-# holds of tasks like them is what the intervals are about, and 25 tasks leave most of it open. Of instructions that nobody wrote,
-# or of evidence forged by a better forger, nothing is said but that more alternatives can only make the numbers smaller.
+# The stability on *these* samples, with *these* alternatives, is exact. Whether an order holds of other samples like them is
+# what verdicts and intervals are about; 25 tasks leave most of it open. Of instructions that nobody wrote, or of evidence from
+# a better forger, nothing is said but that more alternatives can only make the numbers smaller.
 
 # sphinx_gallery_thumbnail_number = 1
