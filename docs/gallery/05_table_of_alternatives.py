@@ -178,7 +178,8 @@ Said of {result.samples} questions and {len(kept)} wordings; no choice among the
 
 # %%
 # If you deploy behind a fixed prompt, the wording is yours, and only the part of reweighting is left (``theta1=float("inf")``).
-# If users write the prompts, all of it is. From files: ``tippingpoint compare --table runs.csv --by model --risk 0.7``. See
+# If users write the prompts, all of it is. From files: ``tippingpoint compare --table runs.csv --by model --risk 0.7``. Next:
+# :doc:`07_llm_prompts` asks which wording breaks whom, and what answers that nobody could read leave open. See
 # :doc:`/how-to/black-boxes` for models that can still be asked, and :doc:`/how-to/noisy-answers` for answers that differ from
 # run to run, that are missing, or that are about the same document.
 

@@ -216,7 +216,21 @@ def test_a_bound_that_is_no_further_off_than_the_sampling_error_decides_nothing(
     assert verdict.certified
     assert not verdict.significant
     assert not verdict.decided
+    # What was found differs by more than the sampling error: the sentence is about what is certain, and says so.
+    assert "what is certain of the difference (" in verdict.sentence
     assert "within the sampling error" in verdict.sentence
+
+
+def test_a_verdict_of_few_effective_samples_says_that_its_error_is_not_to_be_trusted() -> None:
+    x, y = data(400)
+    both = results(x, y, strong=(COEF, 0.0), weak=(COEF * [1.0, -1.0, 1.0], 0.4))
+    both["weak"] = replace(both["weak"], effective_sample=12.3)
+    verdict = tp.Comparison(both).verdict("weak")
+    assert verdict.decided
+    assert verdict.sentence.startswith("'weak' is less stable than 'strong', by a sampling error that is not to be trusted")
+    assert "12 effective samples (fewer than 50)" in verdict.sentence
+    both["weak"] = replace(both["weak"], groups=20)
+    assert "12 effective groups" in tp.Comparison(both).verdict("weak").sentence
     assert "bounds" not in verdict.sentence
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tippingpoint.core.arrays import IntArray
-from tippingpoint.core.inference import LEVEL, check_level, normal_margin, standard_error
+from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin, standard_error
 from tippingpoint.data.alignment import BY_PLACE
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, listed
@@ -59,7 +59,8 @@ class Verdict(Result):
     ended
         Whether every search did.
     sentence
-        In words, with the names of both; where it is undecided, what is missing.
+        In words, with the names of both; where it is undecided, what is missing, and where it is decided from few effective
+        samples, that the sampling error is not to be trusted.
 
     Examples
     --------
@@ -201,7 +202,7 @@ class Comparison(Result):
         significant = math.isfinite(margin) and (least if certified else abs(difference)) > margin
         ended = not (one.standing.interrupted or other.standing.interrupted)
         decided = ended and certified and significant
-        sentence = self._sentence(model, against, margin, certified=certified, significant=significant)
+        sentence = self._sentence(model, against, least, margin, significant=significant)
         return Verdict(model, against, decided, certified, significant, ended, sentence)
 
     def verdicts(self, reference: str | None = None, level: float = LEVEL) -> list[Verdict]:
@@ -252,9 +253,10 @@ class Comparison(Result):
         paired = held.influence[_order(base.index, held.index)]
         return one.value - other.value, standard_error(paired - base.influence, base.base, base.groups)
 
-    def _sentence(self, model: str, reference: str, margin: float, *, certified: bool, significant: bool) -> str:
-        """The sentence of a verdict; where it is undecided, all that is missing."""
+    def _sentence(self, model: str, reference: str, least: float, margin: float, *, significant: bool) -> str:
+        """The sentence of a verdict, `least` being certain of the difference; where it is undecided, all that is missing."""
         one, other = self.results[model], self.results[reference]
+        certified = least > 0.0
         missing = []
         unended = [repr(name) for name in (model, reference) if self.results[name].standing.interrupted]
         if unended:
@@ -264,11 +266,18 @@ class Comparison(Result):
             known = f"their bounds overlap ({_range(one)} for {model!r}, {_range(other)} for {reference!r})"
             missing.append(f"both have the same stability ({number(one.value)})" if same else known)
         if not significant:
-            within = f"the difference is within the sampling error (±{number(margin, 2)})"
+            partly = certified and abs(one.value - other.value) > margin
+            what = f"what is certain of the difference ({number(least, 2)})" if partly else "the difference"
+            within = f"{what} is within the sampling error (±{number(margin, 2)})"
             missing.append(within if math.isfinite(margin) else "the sampling error of the difference is not defined")
         if missing:
             return f"Undecided between {model!r} and {reference!r}: {', and '.join(missing)}."
-        return f"{model!r} is {'more' if one.value > other.value else 'less'} stable than {reference!r}."
+        found = f"{model!r} is {'more' if one.value > other.value else 'less'} stable than {reference!r}"
+        scarce, fewest = min(((each, each.effective_sample) for each in (one, other)), key=lambda item: item[1])
+        if fewest >= NORMAL_FROM:
+            return f"{found}."
+        left = f"{fewest:.0f} effective {'groups' if scarce.groups else 'samples'} (fewer than {NORMAL_FROM:.0f})"
+        return f"{found}, by a sampling error that is not to be trusted: the weights leave only {left}."
 
 
 def _range(result: StabilityResult) -> str:
