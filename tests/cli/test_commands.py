@@ -124,7 +124,22 @@ def test_nothing_is_written_where_the_report_cannot_be(place: Path, cli: Command
 
 
 @pytest.mark.parametrize(
-    "command", ["evaluate", "features", "compare", "curve", "report", "demo", "reproduce", "completion", "doctor", "schema"]
+    "command",
+    [
+        "evaluate",
+        "worst-risk",
+        "features",
+        "compare",
+        "curve",
+        "drift",
+        "runs",
+        "report",
+        "demo",
+        "reproduce",
+        "completion",
+        "doctor",
+        "schema",
+    ],
 )
 def test_every_command_has_help_with_an_example(command: str, cli: Command) -> None:
     code, out, _ = cli(command, "--help")
@@ -137,13 +152,16 @@ def examples(command: str, cli: Command) -> list[list[str]]:
     return [line.split()[1:] for line in shown.splitlines() if line.startswith(f"  tippingpoint {command}")]
 
 
-@pytest.mark.parametrize("command", ["features", "compare", "curve", "report"])
+@pytest.mark.filterwarnings("ignore:two samples of these sizes")
+@pytest.mark.parametrize("command", ["features", "compare", "curve", "drift", "report"])
 def test_the_examples_of_the_help_work(command: str, place: Path, cli: Command) -> None:
     lines = {"sample": [1, 1, 2, 2] * 2, "cost": [0, 0, 0, 0, 1, 1, 2, 2], "loss": [0, 0, 0, 0, 1, 1, 0, 1]}
     table = pd.DataFrame({**lines, "model": ["a", "b"] * 4})
     table.to_csv(place / "runs.csv", index=False)
     for file, model_ in (("now.csv", "a"), ("next.csv", "b")):
         table[table["model"] == model_].to_csv(place / file, index=False)
+    for file in ("5.csv", "6.csv", "june.csv", "later.csv"):
+        patients().assign(month=np.arange(120) % 2).to_csv(place / file, index=False)
     shown = examples(command, cli)
     assert len(shown) >= 2
     for example in shown:

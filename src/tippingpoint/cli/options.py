@@ -104,7 +104,7 @@ def add_data(parser: Parser, *, parts: bool = False, windows: bool = False) -> N
     kinds = "CSV or Parquet; several Parquet files, a directory or a 'pattern' of them: in parts" if parts else "CSV or Parquet"
     if windows:
         group.add_argument(
-            "--reference", metavar="FILE", required=True, help="rows to compare with, with labels (CSV or Parquet)"
+            "--reference", "--data", metavar="FILE", required=True, help="rows to compare with, with labels (CSV or Parquet)"
         )
         add_windows(group, required=True)
     else:
