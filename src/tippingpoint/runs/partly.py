@@ -40,7 +40,7 @@ class PartlyAsked(TableOracle):
     """
 
     exact = False
-    certificate = "some of the runs that were planned were not asked"
+    certificate: str = "some of the runs that were planned were not asked"
     lower_by: str = "every run that was not asked, taken for an error"
 
     def __init__(self, asked: TableOracle, possible: TableOracle | None, *, interrupted: bool) -> None:

@@ -41,7 +41,7 @@ class TableOracle(AtomsOracle):
 
     exact = True
     derived = True
-    certificate = "exact over the alternatives given in the table"
+    certificate: str = "exact over the alternatives given in the table"
     unit = "cost"
 
     def __init__(
@@ -151,8 +151,8 @@ class GappedOracle(TableOracle):
         self._highest = highest
         self._gaps = gaps
         self._worst = TableOracle(sample, highest, cost, columns)
-        self.certificate = f"missing outcomes counted as the largest loss, {gaps.high:g}"
-        self.attained_by = f"sensitive distribution, missing outcomes counted as the least loss, {gaps.low:g}"
+        self.certificate: str = f"missing outcomes counted as the largest loss, {gaps.high:g}"
+        self.attained_by: str = f"sensitive distribution, missing outcomes counted as the least loss, {gaps.low:g}"
 
     def _keeping(self, kept: BoolArray, place: IntArray | None = None) -> TableOracle:
         some = super()._keeping(kept, place)
