@@ -142,25 +142,30 @@ print(fair.to_frame().drop(columns="status").round(4).to_string(index=False))
 verdicts(fair)
 
 # %%
-# Where these are undecided, a lead at the fixed threshold is one of right answers, and nobody has shown that it is one of
-# bearing rewordings better.
+# Undecided does not mean equal: these questions are few. But as long as it is undecided, a lead at the fixed threshold may be
+# one of right answers alone, and nobody has shown that the leader bears rewordings better. (An example is chosen, and the
+# choice is part of the result. Before this page was written we looked at 10, 20 and 30 % on the real answers, and no pair was
+# decided at any of them, nor at 95 % for each. At the fixed threshold five of the six pairs are decided at 95 % for each.)
 #
 # Which wording breaks whom
 # -------------------------
-# ``variation_stability`` allows one wording at a time. Here it may only move, no question is reweighted, so the number is the
-# share of all words that must be changed, on average over all prompts, to lose three points. It is infinite where a wording
-# never gets there. With unread answers as wrong, and as if nobody had asked:
-alone = {"theta1": 1.0, "theta2": np.inf}
+# ``variation_stability`` allows one wording at a time. Here prompts may be reworded and no question is reweighted, so the
+# number is the share of words to be changed, on average over all prompts, that loses three points; infinite where a wording
+# never gets there. Two wordings are compared as two models are. With unread answers as wrong, and as if nobody had asked:
 for rule in ("wrong", "drop"):
-    costs = {}
+    lines = {}
     for name, p in tp.profile_table(runs, by="model", missing=rule).items():
-        ranked = tp.variation_stability(p, risk=p.risk + 0.03, **alone)
-        costs[name] = {wording: result.value for wording, result in ranked.results.items()}
-    table = pd.DataFrame(costs).T[WORDINGS[1:]]
-    print(f"missing={rule!r}\n{table.assign(cheapest=table.idxmin(axis=1)).round(4).to_string()}")
+        ranked = tp.variation_stability(p, risk=p.risk + 0.03, theta1=1.0, theta2=np.inf)
+        cheapest, *others = ranked
+        single = tp.Comparison({wording: ranked.result(wording) for wording in ranked})
+        beaten = [w for w in others if single.verdict(w, cheapest, level=1 - 0.05 / 3).decided]
+        lines[name] = {wording: ranked[wording].value for wording in WORDINGS[1:]}
+        lines[name] |= {"cheapest": cheapest, "beats": f"{len(beaten)} of {len(others)}"}
+    print(f"missing={rule!r}\n{pd.DataFrame(lines).T.to_string(float_format='{:.4f}'.format)}")
 
 # %%
-# Cheap is not the same as far. At any cost, how many right answers does each wording lose, and how many of them are unread?
+# ``beats`` counts the wordings than which the cheapest is decidedly cheaper; where that is none, there is no cheapest to speak
+# of. Cheap is not far, either. At any cost, how many right answers does each wording lose, and how many of them are unread?
 both = clinical.merge(first[["model", "sample", "correct"]], on=["model", "sample"])
 lost = both[(both["correct_x"] == 0) & (both["correct_y"] == 1)]
 _, axes = plt.subplots(1, len(wrong), figsize=(9, 2.8), layout="constrained", sharey=True)

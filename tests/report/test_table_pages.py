@@ -149,6 +149,24 @@ def test_noise_groups_and_gaps_are_told_on_the_page() -> None:
     assert "Noise of the runs" in page
 
 
+def test_the_dial_claims_no_more_of_a_table_with_gaps_than_its_bounds(browser: Browser, tmp_path: Path) -> None:
+    table = runs(80, 3).astype({"loss": float})
+    table.loc[::5, "loss"] = np.nan
+    profile = tp.profile_table(table)
+    result = profile.stability(0.7, **PRICES)
+    assert result.lower < 0.95 * result.value
+    browser.open(result.report(tmp_path / "gaps.html"))
+    own = run(browser)
+    assert float(own["value"]["lower"]) == pytest.approx(result.lower)
+    assert f"Proved: at least {result.lower:.6g}." in own["words"]
+    (told,) = tried(browser, (0.7,), [(math.inf, 0.25, "kl")])
+    truth = profile.stability(**setting_of(told))
+    assert not truth.standing.exact, "present losses are missing"
+    assert float(told["value"]["value"]) == pytest.approx(truth.value)
+    assert browser.run("return document.getElementById('live-standing').textContent") == "upper bound only"
+    assert browser.run("return document.getElementById('worst-standing').textContent") == "lower bound only"
+
+
 CHANGES = """return [...document.querySelectorAll('#rows-shown table.rows > tbody > tr')].slice(0, 10).map((row) => ({
   label: row.querySelector('th').textContent,
   changes: [...row.querySelectorAll('td > .change')].map((each) => each.innerHTML),

@@ -196,14 +196,20 @@ class Desk {
   standing(found) {
     const [own, elsewhere] = this.live.standing;
     if (this.atHome()) return own;
-    if (found.status === "already" || found.theta1 === Infinity) return "exact"; // present losses need no search
+    if (found.status === "already" || this.unmoved()) return "exact";
     if (this.floors && !["exact", "interrupted"].includes(elsewhere)) return floored(found);
     return found.status === "unreachable" && elsewhere === "upper bound only" ? "not found" : elsewhere;
+  }
+
+  // Whether nothing may move, and the present losses, which need no search, are known; of a table some may be missing.
+  unmoved() {
+    return this.setting.theta1 === Infinity && this.live.present;
   }
 
   compute() {
     const found = this.beforehand() ? this.record : answer(this.responses, this.base, this.setting);
     if (this.floors && !this.beforehand()) found.lower = Math.min(answer(this.floors, this.base, this.setting).value, found.value);
+    else if (this.atHome()) found.lower = Math.min(numberOf(this.live.lower), found.value); // proved by more than the page holds
     this.found = found;
     this.say(found);
     splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);
@@ -281,7 +287,7 @@ class Desk {
   // What responses that were searched for reach may be less than the truth, and by bounds on them nothing reaches more.
   worstStanding(found) {
     const elsewhere = this.live.standing[1];
-    if (this.setting.theta1 === Infinity) return { standing: "exact", ceiling: found.value };
+    if (this.unmoved()) return { standing: "exact", ceiling: found.value };
     if (this.floors && !["exact", "interrupted"].includes(elsewhere)) {
       const ceiling = Math.max(worst(this.floors, this.base, this.setting, this.cost).value, found.value);
       return { standing: ceiling - found.value <= SAME * found.rise ? "exact" : "two-sided", ceiling };

@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from tippingpoint.core.divergences import Divergence
 from tippingpoint.core.problem import Problem
+from tippingpoint.report.badges import EXACT
 from tippingpoint.report.elements import Markup, tag, void
 from tippingpoint.report.embedding import Embedded
 from tippingpoint.report.material import Material
@@ -58,6 +59,8 @@ class Live(Unserved):
     exact: bool
     places: int
     standing: list[str]
+    lower: float
+    present: bool
     served: bool
     setting: dict[str, Any]
     mix: float
@@ -109,6 +112,9 @@ def _live(material: Material, embedded: Embedded) -> Live:
         "exact": embedded.exact,
         "places": embedded.places,
         "standing": [material.standing, material.standing_elsewhere],
+        "lower": result["lower"],
+        # Of a table that is not exact, some outcomes are missing, those of samples as they are perhaps among them.
+        "present": material.standing == EXACT or not material.tried,
         "served": served,
         "setting": {name: result[name] for name in ("risk", "theta1", "theta2", "divergence")},
         "mix": mix,
