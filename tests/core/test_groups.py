@@ -1,0 +1,87 @@
+"""Samples that belong together: errors and draws by group; numbers held out; tables with many alternatives a sample."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tippingpoint.core import atoms
+from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.atoms import AtomsOracle
+from tippingpoint.core.blocks import InMemory
+from tippingpoint.core.divergences import KL
+from tippingpoint.core.drawn import DrawnGroups
+from tippingpoint.core.inference import effective_groups, standard_error
+from tippingpoint.core.oracle import HeldOut
+from tippingpoint.core.problem import Problem
+
+LOSSES = np.array([0.0, 1.0, 0.5, 2.0, 1.0, 0.0])
+GROUPS = np.array([0, 0, 1, 1, 1, 2])
+BASE = np.array([1.0, 2.0, 1.0, 1.0, 3.0, 2.0]) / 10.0
+
+
+def table(losses: FloatArray) -> AtomsOracle:
+    return AtomsOracle(np.arange(len(losses)), losses, np.zeros(len(losses)), {})
+
+
+def test_groups_are_drawn_whole_and_weigh_one_together() -> None:
+    expected = np.zeros(6)
+    replicates = 400
+    for replicate in range(replicates):
+        drawn = DrawnGroups(InMemory(table(LOSSES), BASE), GROUPS, 0, replicate)
+        held = [(block.losses, block.base) for block in drawn.gather(lambda block: block)]
+        losses, base = (np.concatenate(each) for each in zip(*held, strict=True))
+        assert base.sum() == pytest.approx(1.0)
+        assert drawn.ceiling == math.inf
+        counts = np.random.default_rng([0, replicate]).multinomial(3, np.full(3, 1.0 / 3.0))[GROUPS]
+        kept = counts > 0
+        assert np.array_equal(losses, LOSSES[kept])
+        assert base == pytest.approx((BASE * counts)[kept] / (BASE * counts).sum())
+        expected += counts / replicates
+    assert expected == pytest.approx(np.ones(6), abs=0.2), "every group once on average"
+
+
+def test_errors_by_group_are_those_of_the_sums_of_groups() -> None:
+    psi = np.array([0.3, -0.2, 0.5, -0.1, 0.0, -0.4])
+    sums, masses = (np.bincount(GROUPS, each) for each in (BASE * psi, BASE))
+    assert standard_error(psi, BASE, GROUPS) == pytest.approx(
+        math.sqrt(np.square(sums).sum() / (1.0 - np.square(masses).sum()))
+    )
+    assert standard_error(psi, BASE, np.arange(6)) == pytest.approx(standard_error(psi, BASE)), "each its own group"
+    assert effective_groups(BASE, GROUPS) == pytest.approx(1.0 / np.square(masses).sum())
+
+
+def test_the_corrected_number_is_where_the_biases_of_both_cancel() -> None:
+    # Of K parts, what is chosen on K - 1 of them is K/(K - 1) times as far off, the other way.
+    truth, bias = 2.0, 0.3
+    for parts in (2, 5):
+        naive, held = truth - bias, truth + bias * parts / (parts - 1)
+        assert HeldOut(held, parts).corrected(naive) == pytest.approx(truth)
+    assert HeldOut(math.inf, 2).corrected(1.0) is None
+
+
+def test_an_oracle_holds_neither_atoms_nor_runs_unless_it_says_so() -> None:
+    oracle = table(LOSSES)
+    problem = Problem(oracle, BASE, 1.0, 1.0, 1.0, KL())
+    assert oracle.held_out(problem) is None
+    assert oracle.held_atoms() is None
+
+
+def test_many_alternatives_are_chosen_among_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    sample = np.repeat(np.arange(5), 40)
+    lift, cost = np.sort(rng.random((5, 40)), axis=1), np.sort(rng.random((5, 40)), axis=1)
+    lift[:, 0] = cost[:, 0] = 0.0
+    made = [AtomsOracle(sample, lift.ravel(), cost.ravel(), {})]
+    monkeypatch.setattr(atoms, "MAX_RANKS", 1)
+    made.append(AtomsOracle(sample, lift.ravel(), cost.ravel(), {}))
+    for price in (0.0, 0.3, 1.0, 2.7, math.inf):
+        one, other = (oracle.respond(price) for oracle in made)
+        gains = lift - cost / price if 0.0 < price < math.inf else lift if price else -cost
+        assert np.array_equal(one.lift, other.lift)
+        assert np.array_equal(one.cost, other.cost)
+        assert one.lift - (one.cost / price if 0.0 < price < math.inf else 0.0) == pytest.approx(
+            gains.max(axis=1) if price else 0.0
+        )
