@@ -176,17 +176,16 @@ class _Measured:
 
     def _ordered(self, menu: Menu) -> FeatureDrift:
         """Whole numbers and levels in an order, at the price of a squared step."""
-        x0, x1 = (window.features.x[:, menu.columns] for window in (self.before, self.current))
+        x0, x1 = (window.features.x[:, menu.columns[0]] for window in (self.before, self.current))
         axis = np.asarray(menu.axis, dtype=float)
-        whole = menu.kind == "integer"
-        unseen = ~np.isin(x1[:, 0], x0[:, 0])
-        if whole:
-            places = x0[:, 0], x1[:, 0]
+        unseen = ~np.isin(x1, x0) & ~np.isnan(x1)
+        if menu.kind == "integer":
+            places = x0, x1
         else:
-            known = menu.values[:, 0]
-            if (~np.isin(x1[:, 0], known[~np.isnan(known)])).any():
+            if (~np.isin(x1, menu.values[:, 0]) & ~np.isnan(x1)).any():
                 return self._none(menu.name, NO_PLACE, *self._unseen(menu.columns, unseen))
-            places = menu.along(x0), menu.along(x1)
+            along = menu.along(self.before.features.x), menu.along(self.current.features.x)
+            places = np.where(np.isnan(x0), np.nan, along[0]), np.where(np.isnan(x1), np.nan, along[1])
         pairs = np.isfinite(menu.cost) & (menu.cost > 0.0) & ~menu.gap & ~menu.gap[:, None]
         if not pairs.any():
             return self._none(menu.name, "it has one value only, so that a step has no price")
