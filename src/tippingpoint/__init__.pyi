@@ -42,7 +42,7 @@ from tippingpoint.results.drift import DriftResult as DriftResult
 from tippingpoint.results.drift import DriftSeries as DriftSeries
 from tippingpoint.results.rankings import FeatureStability as FeatureStability
 from tippingpoint.results.stability import StabilityResult as StabilityResult
-from tippingpoint.results.stability import Sweep as Sweep
+from tippingpoint.results.sweeps import Sweep as Sweep
 from tippingpoint.results.variations import VariationStability as VariationStability
 from tippingpoint.results.worst import WorstRisk as WorstRisk
 from tippingpoint.results.worst import WorstRiskCurve as WorstRiskCurve

@@ -155,20 +155,28 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
 
 def render_text(summary: Mapping[str, Any]) -> str:
     """One screen of plain text."""
-    listed = lines(summary)
+    return "\n".join([headline(summary), *render_lines(lines(summary))])
+
+
+def render_lines(listed: Sequence[Line]) -> list[str]:
+    """Labels with the text beside them, as wide as a terminal."""
     indent = max(len(label) for label, _ in listed) + 4
-    body = [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in listed]
-    return "\n".join([headline(summary), *body])
+    return [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in listed]
 
 
 def render_html(summary: Mapping[str, Any]) -> str:
-    """The same for a notebook; every value is escaped."""
+    """The same for a notebook."""
+    return render_lines_html(headline(summary), lines(summary))
+
+
+def render_lines_html(head: str, listed: Sequence[Line]) -> str:
+    """A sentence, and labels with the text beside them, for a notebook; every value is escaped."""
     rows = "".join(
         f'<tr><th style="text-align:left;font-weight:600">{html.escape(label)}</th>'
         f'<td style="text-align:left">{html.escape(text)}</td></tr>'
-        for label, text in lines(summary)
+        for label, text in listed
     )
-    return f"<div><p><strong>{html.escape(headline(summary))}</strong></p><table>{rows}</table></div>"
+    return f"<div><p><strong>{html.escape(head)}</strong></p><table>{rows}</table></div>"
 
 
 def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 0) -> str:

@@ -99,7 +99,7 @@ def test_values_that_are_missing_stay_among_themselves() -> None:
         x = rng.normal(size=count)
         grade = rng.choice(["low", "mid", "high"], size=count).astype(object)
         hidden = rng.random(count) < gaps
-        frame = pd.DataFrame({"x": np.where(hidden, np.nan, x), "grade": np.where(hidden, None, grade)})
+        frame = pd.DataFrame({"x": np.where(hidden, np.nan, x), "grade": pd.Series(grade).mask(hidden)})
         return frame, (x > 0.0).astype(int)
 
     def model(frame: pd.DataFrame) -> Any:

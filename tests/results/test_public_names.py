@@ -80,6 +80,6 @@ def test_mypy_strict_sees_types_through_the_package(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(tmp_path / "cache")]
     said = subprocess.run([*command, str(script)], capture_output=True, text=True, cwd=tmp_path, check=False).stdout
     assert 'user.py:3: note: Revealed type is "float"' in said.replace("builtins.", "")
-    assert 'user.py:4: note: Revealed type is "tippingpoint.results.stability.Sweep"' in said
+    assert 'user.py:4: note: Revealed type is "tippingpoint.results.sweeps.Sweep"' in said
     assert 'user.py:8: note: Revealed type is "tippingpoint.errors.NumericalError"' in said
     assert 'user.py:10: error: Module has no attribute "stabilty"' in said

@@ -27,7 +27,8 @@ from tippingpoint.families.linear.geometry import Score
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import Loss
 from tippingpoint.progress import progress_bar
-from tippingpoint.results.drift import Balance, DriftEvidence, DriftResult, DriftSeries, Outcome, by_importance
+from tippingpoint.results.drift import DriftResult, DriftSeries
+from tippingpoint.results.drift_parts import Balance, DriftEvidence, Outcome, by_importance
 from tippingpoint.results.drift_text import CALIBRATION
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain

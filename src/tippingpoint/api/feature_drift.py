@@ -13,7 +13,7 @@ from tippingpoint.api.windows import Losses, Reference, Window, losses_at
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.data.columns import Column
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
-from tippingpoint.results.drift import FeatureDrift
+from tippingpoint.results.drift_parts import FeatureDrift
 from tippingpoint.space.domain import Domain, Menu
 from tippingpoint.transport import (
     Drift,

@@ -36,7 +36,8 @@ from tippingpoint.results.evidence import Evidence, Source
 from tippingpoint.results.origin import Origin
 from tippingpoint.results.partitioned import PartitionedEvidence
 from tippingpoint.results.pickling import obstacle
-from tippingpoint.results.stability import StabilityResult, Sweep, small_sample
+from tippingpoint.results.stability import StabilityResult, small_sample
+from tippingpoint.results.sweeps import Sweep
 from tippingpoint.results.worst import WorstRisk, WorstRiskCurve
 from tippingpoint.text import GIVEN_LOSS_NAME, loss_name
 

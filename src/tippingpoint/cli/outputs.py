@@ -14,7 +14,8 @@ from tippingpoint.cli.streams import print_answer, print_answer_json, print_stde
 from tippingpoint.errors import InputError
 from tippingpoint.json_numbers import write_json
 from tippingpoint.report import RENDERINGS
-from tippingpoint.results.stability import StabilityResult, Sweep
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.results.sweeps import Sweep
 from tippingpoint.visible import visible
 from tippingpoint.writing import write_files
 

@@ -18,7 +18,8 @@ from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_ranking
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.evidence import Evidence
-from tippingpoint.results.stability import StabilityResult, heading, stability_axis
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.results.sweeps import heading, stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, number, render_table
 from tippingpoint.visible import visible
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, UnsupportedError, listed
 from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_drift, draw_feature_drifts, draw_windows
 from tippingpoint.results import drift_text
 from tippingpoint.results.base import Result, required
+from tippingpoint.results.drift_parts import (
+    Balance,
+    DriftEvidence,
+    FeatureDrift,
+    Outcome,
+    restored_feature,
+    restored_outcome,
+)
 from tippingpoint.text import render_table
 
 if TYPE_CHECKING:
@@ -24,115 +31,6 @@ NUMBERS_ONLY = "was read from JSON, which holds its numbers only; run drift() ag
 
 FLOOR_PART = 0.1
 """Part of the tolerance that the noise of a drift may be for a statement about it, where nobody says otherwise."""
-
-
-@dataclass(frozen=True)
-class Balance:
-    """The drift of score and label together, split: a new balance of the labels, and what happened within each of them.
-
-    Attributes
-    ----------
-    labels
-        `θ2` times the divergence of the shares of the labels: what no move can do.
-    moving, reweighting
-        Within the labels.
-    """
-
-    labels: float
-    moving: float
-    reweighting: float
-
-    @property
-    def total(self) -> float:
-        """The three together."""
-        return self.labels + self.moving + self.reweighting
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the labels of the current rows tell.
-
-    Attributes
-    ----------
-    risk
-        The mean loss of the current rows.
-    used, used_error
-        The stability of the reference at that risk, `R(risk)`: what it would have taken at least; and its standard error.
-    ceiling
-        The largest risk that any change of the reference of the size of the drift can reach: proved for these two samples.
-    remaining, remaining_error
-        The stability of the current rows at the threshold, and its standard error.
-    balance
-        Of classes, what their shares have to do with it; None for targets.
-    """
-
-    risk: float
-    used: float
-    used_error: float
-    ceiling: float
-    remaining: float
-    remaining_error: float
-    balance: Balance | None = None
-
-
-@dataclass(frozen=True)
-class FeatureDrift:
-    """One feature, looked at alone.
-
-    Attributes
-    ----------
-    name, kind
-        Of the feature.
-    drift, lower
-        What it costs at most to turn its distribution into the current one, and at least.
-    moving
-        The part of `drift` that is moving; the rest is reweighting.
-    floor, p_value
-        The mean drift of rows dealt out at random, and the share of these that are as large.
-    unseen_share, unseen
-        Share of the current rows whose value the reference does not have, of features of finitely many; and some of these.
-    risk_if_only
-        The risk of the reference if only this feature had drifted, in this way: a number of the model, not of the current rows.
-    stability
-        What it takes to lift the risk to the threshold if only this feature may move.
-    note
-        What a number does not say, or why there is none.
-    """
-
-    name: str
-    kind: str
-    drift: float
-    lower: float
-    moving: float
-    floor: float
-    p_value: float
-    unseen_share: float
-    unseen: tuple[str, ...]
-    risk_if_only: float
-    stability: float
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class DriftEvidence:
-    """The two samples on the line of the margin.
-
-    Attributes
-    ----------
-    before, base
-        Where the reference rows are, and their weights.
-    weights, destinations
-        Of the plan: what every reference row counts, and where it goes in the mean.
-    after, masses
-        Where the current rows are, and their weights.
-    """
-
-    before: FloatArray
-    base: FloatArray
-    weights: FloatArray
-    destinations: FloatArray
-    after: FloatArray
-    masses: FloatArray
 
 
 @dataclass(frozen=True)
@@ -324,9 +222,9 @@ class DriftResult(Result):
         rows = read.pop("by_feature", [])
         made = super()._restored(read)
         values = {
-            "outcome": None if outcome is None else _outcome(outcome),
+            "outcome": None if outcome is None else restored_outcome(outcome),
             "expected_risk": None if expected is None else decode(expected),
-            "by_feature": tuple(map(_feature, rows)),
+            "by_feature": tuple(map(restored_feature, rows)),
         }
         for name, value in values.items():
             object.__setattr__(made, name, value)  # frozen for everybody else
@@ -338,21 +236,6 @@ class DriftResult(Result):
             "by_feature": [asdict(each) for each in self.by_feature],
         }
         return super()._stored() | nested
-
-
-def _outcome(stored: Mapping[str, Any]) -> Outcome:
-    names = ("risk", "used", "used_error", "ceiling", "remaining", "remaining_error")
-    numbers: dict[str, Any] = {name: decode(required(stored, name)) for name in names}
-    split = required(stored, "balance")
-    parts = None if split is None else [decode(required(split, name)) for name in ("labels", "moving", "reweighting")]
-    return Outcome(**numbers, balance=None if parts is None else Balance(*parts))
-
-
-def _feature(stored: Mapping[str, Any]) -> FeatureDrift:
-    held: dict[str, Any] = {name: required(stored, name) for name in ("name", "kind", "note")}
-    names = ("drift", "lower", "moving", "floor", "p_value", "unseen_share", "risk_if_only", "stability")
-    held |= {name: decode(required(stored, name)) for name in names}
-    return FeatureDrift(**held, unseen=tuple(required(stored, "unseen")))
 
 
 @dataclass(frozen=True)
@@ -466,13 +349,3 @@ def holm(values: Mapping[str, float]) -> dict[str, float]:
         most = max(most, min((len(ranked) - k) * value, 1.0))
         found[name] = most
     return found
-
-
-def by_importance(rows: Sequence[FeatureDrift], risk_before: float) -> tuple[FeatureDrift, ...]:
-    """Those first whose drift alone would change the risk most; then by the size of the drift."""
-
-    def key(each: FeatureDrift) -> tuple[float, float]:
-        effect = abs(each.risk_if_only - risk_before)
-        return (-effect if math.isfinite(effect) else 0.0, -each.drift if math.isfinite(each.drift) else 0.0)
-
-    return tuple(sorted(rows, key=key))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from tippingpoint.text import WIDTH, Line, level, number, percent, risk_name
+from tippingpoint.text import WIDTH, Line, level, number, percent, render_lines, render_lines_html, risk_name
 from tippingpoint.visible import visible
 
 if TYPE_CHECKING:
@@ -54,20 +53,12 @@ def lines(drift: DriftResult) -> list[Line]:
 
 def render(drift: DriftResult) -> str:
     """One screen of plain text."""
-    listed = lines(drift)
-    indent = max(len(label) for label, _ in listed) + 4
-    body = [textwrap.fill(f"  {label:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for label, text in listed]
-    return "\n".join([*textwrap.wrap(headline(drift), WIDTH), *body])
+    return "\n".join([*textwrap.wrap(headline(drift), WIDTH), *render_lines(lines(drift))])
 
 
 def render_html(drift: DriftResult) -> str:
-    """The same for a notebook; every value is escaped."""
-    rows = "".join(
-        f'<tr><th style="text-align:left;font-weight:600">{html.escape(label)}</th>'
-        f'<td style="text-align:left">{html.escape(text)}</td></tr>'
-        for label, text in lines(drift)
-    )
-    return f"<div><p><strong>{html.escape(headline(drift))}</strong></p><table>{rows}</table></div>"
+    """The same for a notebook."""
+    return render_lines_html(headline(drift), lines(drift))
 
 
 def axis(drift: DriftResult) -> str:

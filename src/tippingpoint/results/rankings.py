@@ -16,7 +16,8 @@ from tippingpoint.plots import draw_ranking
 from tippingpoint.results.advice import Advice, Ranked, of_features, of_result
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.pickling import obstacle
-from tippingpoint.results.stability import StabilityResult, stability_axis
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.results.sweeps import stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, headline, level, number, percent, render_table
 from tippingpoint.visible import visible
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -19,7 +18,19 @@ from tippingpoint.plots import draw_lines
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.stability import StabilityResult
 from tippingpoint.standing import Kind, Standing
-from tippingpoint.text import UNENDED, WIDTH, Line, cautions, level, lines, number, render_table, risk_name
+from tippingpoint.text import (
+    UNENDED,
+    WIDTH,
+    Line,
+    cautions,
+    level,
+    lines,
+    number,
+    render_lines,
+    render_lines_html,
+    render_table,
+    risk_name,
+)
 from tippingpoint.visible import visible
 
 if TYPE_CHECKING:
@@ -134,18 +145,10 @@ class WorstRisk(Result):
         return INTERRUPTED in self.notes
 
     def __str__(self) -> str:
-        listed = self._lines()
-        indent = max(len(label) for label, _ in listed) + 4
-        body = [textwrap.fill(f"  {name:<{indent - 2}}{text}", WIDTH, subsequent_indent=" " * indent) for name, text in listed]
-        return "\n".join([textwrap.fill(self._headline(), WIDTH), *body])
+        return "\n".join([textwrap.fill(self._headline(), WIDTH), *render_lines(self._lines())])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><th style="text-align:left;font-weight:600">{html.escape(name)}</th>'
-            f'<td style="text-align:left">{html.escape(text)}</td></tr>'
-            for name, text in self._lines()
-        )
-        return f"<div><p><strong>{html.escape(self._headline())}</strong></p><table>{rows}</table></div>"
+        return render_lines_html(self._headline(), self._lines())
 
     def _headline(self) -> str:
         """The answer in a sentence: as much as is known, and no more."""
