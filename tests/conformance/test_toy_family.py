@@ -23,7 +23,7 @@ from tippingpoint.cli import main
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.responses import Response
-from tippingpoint.data.frames import read_labels
+from tippingpoint.data.vectors import read_labels
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.families.base import Family, Judgement, Refusal, Subject
 from tippingpoint.families.capabilities import Capability, table

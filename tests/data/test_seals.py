@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data import seals
-from tippingpoint.data.frames import Features, base_weights, read_features, read_labels, read_numbers, read_vector
+from tippingpoint.data.frames import Features, read_features
 from tippingpoint.data.labels import class_indices
 from tippingpoint.data.seals import Seal, kept, survey
+from tippingpoint.data.vectors import base_weights, read_labels, read_numbers, read_vector
 from tippingpoint.errors import InputError
 from tippingpoint.space import Space
 

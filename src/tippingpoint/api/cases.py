@@ -12,7 +12,8 @@ from tippingpoint.api.profiles import Profile
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.alignment import in_rows_of, repeated_labels
-from tippingpoint.data.frames import Features, base_weights, read_features, read_vector
+from tippingpoint.data.frames import Features, read_features
+from tippingpoint.data.vectors import base_weights, read_vector
 from tippingpoint.data.witness import Witness
 from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Subject

@@ -14,17 +14,18 @@ from typing import Any, NoReturn, overload
 
 import numpy as np
 
+from tippingpoint.api.certifying import certified, certifier
 from tippingpoint.api.prices import read_cost, read_number, resolve_prices
 from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
-from tippingpoint.api.worst import UNCERTIFIED, reached, worst_result
+from tippingpoint.api.worst import reached, worst_result
 from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.blocks import Block, InMemory, Samples
 from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, honest_lower, solve
 from tippingpoint.core.inference import NORMAL_FROM, effective_groups, influence, standard_error
-from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
+from tippingpoint.core.oracle import INTERRUPTED, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import BestResponses
 from tippingpoint.core.sensitive import SensitiveSummary, atoms_of, check_sound, summary
@@ -296,7 +297,7 @@ class Profile:
         with np.errstate(all="ignore"):  # what is no number is noticed below
             made = perturbation(problem, solution)
             q = summary(problem, made)
-            certificate, stopped = _certified(oracle, problem, solution)
+            certificate, stopped = certified(oracle, problem, solution)
         problem.samples.forget()
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
@@ -330,7 +331,7 @@ class Profile:
             value=upper,
             lower=lower,
             upper=math.inf if oracle.noisy else upper,
-            lower_by=_certifier(certificate, contradicted=contradicted, empty=searched),
+            lower_by=certifier(certificate, contradicted=contradicted, empty=searched),
             upper_by="the model's answers are noisy, see the notes" if oracle.noisy else oracle.attained_by,
             exact=exact,
             status=solution.status.value,
@@ -427,23 +428,6 @@ def _odd_loss(largest: float, block: Block) -> tuple[tuple[int, int], float] | N
     losses = block.losses
     odd = np.flatnonzero(~np.isfinite(losses) | (np.abs(losses) == largest))
     return ((block.place[0], block.first + int(odd[0])), float(losses[odd[0]])) if len(odd) else None
-
-
-def _certifier(certificate: Certificate, *, contradicted: bool, empty: bool) -> str:
-    """In words what certifies a lower bound; where that is 0 and so says nothing (`empty`), that nothing does."""
-    if contradicted:
-        return f"{UNCERTIFIED}the bounds contradict each other"
-    return f"{UNCERTIFIED}{certificate.by}" if empty and not certificate.by.startswith(UNCERTIFIED) else certificate.by
-
-
-def _certified(oracle: Oracle, problem: Problem, solution: Solution) -> tuple[Certificate, bool]:
-    """What is known from below, and whether somebody at the keyboard did not wait for it: what was found is not lost then."""
-    try:
-        return oracle.certify(problem, solution), False
-    except KeyboardInterrupt:
-        if oracle.exact:
-            raise
-        return Certificate(0.0, "not certified: interrupted"), True
 
 
 def _is_list(value: Any) -> bool:

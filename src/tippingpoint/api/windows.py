@@ -15,8 +15,9 @@ from tippingpoint.api.partitioned import refuse_partitions
 from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.data.alignment import in_rows_of
 from tippingpoint.data.columns import Column, in_order, is_missing, plain
-from tippingpoint.data.frames import Features, base_weights, read_features, read_frame, read_labels, read_vector
+from tippingpoint.data.frames import Features, read_features, read_frame
 from tippingpoint.data.labels import distinct_labels
+from tippingpoint.data.vectors import base_weights, read_labels, read_vector
 from tippingpoint.engine.partitions import named
 from tippingpoint.errors import InputError, UnsupportedError, WindowWarning, listed
 from tippingpoint.families.base import Learnt, Margins, Shared, Subject

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tippingpoint.api.certifying import UNCERTIFIED
 from tippingpoint.core.blocks import Samples
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.oracle import INTERRUPTED, Oracle
@@ -35,9 +36,6 @@ ROOM = 1.02
 
 CONTRADICTION = 1e-3
 """Part of the rise by which a ceiling may be below what is reached before it is no rounding."""
-
-UNCERTIFIED = "not certified: "
-"""How a certificate begins that is none."""
 
 Responses = Callable[[Oracle], "BestResponses | Samples"]
 """What a question is asked of, of an oracle."""

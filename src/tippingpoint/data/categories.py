@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.data.columns import declared_categories, in_order, plain
-from tippingpoint.data.frames import as_array, read_frame
+from tippingpoint.data.frames import read_frame
+from tippingpoint.data.vectors import as_array
 
 
 def category_columns(

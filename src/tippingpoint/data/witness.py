@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import blocks
-from tippingpoint.data.frames import CHUNK, Features, read_features
+from tippingpoint.data.frames import Features, read_features
+from tippingpoint.data.vectors import CHUNK
 from tippingpoint.errors import InputError
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.columns import Column
-from tippingpoint.data.frames import read_vector
+from tippingpoint.data.vectors import read_vector
 from tippingpoint.engine.partitions import Part, Partition, named
 from tippingpoint.engine.planning import Plan
 from tippingpoint.engine.survey import check_length

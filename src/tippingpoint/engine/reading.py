@@ -12,7 +12,8 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.categories import joined
 from tippingpoint.data.columns import Column, in_order, plain
-from tippingpoint.data.frames import Features, read_features, read_weights
+from tippingpoint.data.frames import Features, read_features
+from tippingpoint.data.vectors import read_weights
 from tippingpoint.engine.partitions import Part, Partition, named
 from tippingpoint.engine.schema import Schema, aligned
 from tippingpoint.engine.survey import Facts, check_length

@@ -11,8 +11,9 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.columns import in_order, plain
-from tippingpoint.data.frames import Features, no_weight, read_features, read_frame, read_labels, read_vector, read_weights
+from tippingpoint.data.frames import Features, read_features, read_frame
 from tippingpoint.data.labels import distinct_labels
+from tippingpoint.data.vectors import no_weight, read_labels, read_vector, read_weights
 from tippingpoint.engine.moments import Moments
 from tippingpoint.engine.partitions import Part, Partition, named
 from tippingpoint.engine.rows import MAX_DISTINCT, Look, SomeRows, gathered, sketch_rows, taken

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.data.frames import Features, read_vector
+from tippingpoint.data.frames import Features
+from tippingpoint.data.vectors import read_vector
 from tippingpoint.errors import InputError, UnsupportedError, listed
 from tippingpoint.preprocessing.booster_estimators import (
     BoosterClassifier,

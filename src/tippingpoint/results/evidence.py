@@ -23,8 +23,9 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution, SensitiveSummary, atoms_of, summary
 from tippingpoint.data.atom_frames import frame_of
 from tippingpoint.data.columns import Column, encode
-from tippingpoint.data.frames import build_frame, read_vector
+from tippingpoint.data.frames import build_frame
 from tippingpoint.data.seals import UNSHARED, Seal
+from tippingpoint.data.vectors import read_vector
 from tippingpoint.errors import DetachedError, InputError, TippingPointError, UnsupportedError, listed
 from tippingpoint.foreign import why
 from tippingpoint.plots import draw_sensitive

@@ -10,7 +10,8 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks
 from tippingpoint.data.columns import Column, in_order
-from tippingpoint.data.frames import CHUNK, Features, unknown_category
+from tippingpoint.data.frames import Features, unknown_category
+from tippingpoint.data.vectors import CHUNK
 from tippingpoint.errors import InputError
 from tippingpoint.space.declared import Declared
 from tippingpoint.space.domain import Domain, Menu, outside_bounds

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, blocks
-from tippingpoint.data.frames import CHUNK, Features
+from tippingpoint.data.frames import Features
+from tippingpoint.data.vectors import CHUNK
 from tippingpoint.errors import InputError, ScaleWarning, listed
 from tippingpoint.space.domain import Domain
 

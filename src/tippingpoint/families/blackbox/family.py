@@ -12,7 +12,8 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.data.frames import Features, read_vector
+from tippingpoint.data.frames import Features
+from tippingpoint.data.vectors import read_vector
 from tippingpoint.errors import InputError, ModelError
 from tippingpoint.families.base import Family, Judgement, Learnt, Margins, Refusal, Shared, Subject, told_apart
 from tippingpoint.families.blackbox.calling import Caller

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.data.frames import Features, read_labels, read_numbers, read_vector
+from tippingpoint.data.frames import Features
 from tippingpoint.data.labels import class_indices
+from tippingpoint.data.vectors import read_labels, read_numbers, read_vector
 from tippingpoint.errors import InputError, ModelError, UnsupportedError, listed
 from tippingpoint.families.blackbox.calling import Caller, Method, key, numbers
 from tippingpoint.families.blackbox.returned import METHODS, as_vector, called, flaw_of_probabilities, method_for, predictor

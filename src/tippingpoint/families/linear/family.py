@@ -10,8 +10,9 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, Signs
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.data.frames import Features, read_labels, read_numbers
+from tippingpoint.data.frames import Features
 from tippingpoint.data.labels import SmallArray, class_indices
+from tippingpoint.data.vectors import read_labels, read_numbers
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.families.base import LINEAR, LIPSCHITZ, RELAXED, Family, Judgement, Margins, Refusal, Subject, told_apart
 from tippingpoint.families.capabilities import EVERY_KIND, Capability

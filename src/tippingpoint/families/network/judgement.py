@@ -12,7 +12,8 @@ from torch import nn
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
-from tippingpoint.data.frames import Features, read_vector
+from tippingpoint.data.frames import Features
+from tippingpoint.data.vectors import read_vector
 from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.families.base import LIPSCHITZ, Judgement, Margins, Shared, told_apart
 from tippingpoint.families.network.column.coordinate import ColumnErrorOracle, coordinate_oracle, serves

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.data.frames import read_labels, read_numbers, read_vector
 from tippingpoint.data.labels import class_indices
+from tippingpoint.data.vectors import read_labels, read_numbers, read_vector
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
 from tippingpoint.families.network.rises import Rise
 from tippingpoint.families.network.search.scores import Outputs

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
-from tippingpoint.data.frames import base_weights, read_numbers, read_vector
+from tippingpoint.data.vectors import base_weights, read_numbers, read_vector
 from tippingpoint.errors import InputError
 from tippingpoint.families.table.held_out import fold_count
 from tippingpoint.families.table.missing import MissingRule, told

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.data.frames import Features, read_labels, read_numbers
+from tippingpoint.data.frames import Features
 from tippingpoint.data.labels import class_indices
+from tippingpoint.data.vectors import read_labels, read_numbers
 from tippingpoint.errors import InputError, ModelError, UnsupportedError
 from tippingpoint.families.base import Refusal, Subject
 from tippingpoint.families.trees.columns.model_columns import ModelColumns, model_columns
