@@ -119,6 +119,8 @@ def test_each_extra_is_used_here_as_it_will_be_in_its_own_environment(
     from extras import write_onnx
     from smoke_extra import USES
 
+    if extra == "inspect":
+        pytest.importorskip("inspect_ai", reason="hundreds of megabytes: developers do without, `make test-extras` does not")
     monkeypatch.chdir(tmp_path)
     for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY"):
         monkeypatch.setenv(name, "true")  # which also puts back what was there

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tippingpoint.core.inference import rows_for
 from tippingpoint.errors import listed
 from tippingpoint.standing import Standing
 from tippingpoint.visible import visible
@@ -233,6 +232,8 @@ def _held_out(summary: Mapping[str, Any]) -> str:
 
 def rows_line(summary: Mapping[str, Any]) -> list[Line]:
     """How many rows would bring the standard error to a tenth of the stability; nothing where that is not known."""
+    from tippingpoint.core.inference import rows_for  # which needs NumPy; words do not, and the doctor has to have them without
+
     rows = rows_for(USUAL_PART, summary["value"], summary["standard_error"], summary["samples"])
     if not math.isfinite(rows):
         return []
