@@ -152,7 +152,7 @@ def _judged(results: Mapping[str, DriftResult], gate: float, *, quiet: bool) -> 
             return FAILED
     name, worst = min(results.items(), key=lambda item: item[1].remaining)
     whose = "" if len(results) == 1 else f" of {name!r}"
-    left = f"measured on the {worst.statistic}, is {worst.remaining:.6g}"
+    left = f"measured on the {worst.statistic} in {worst.unit}, is {worst.remaining:.6g}"
     found = f"the tolerance{whose} of the current rows to {worst.risk:g}, {left}"
     if worst.remaining < gate:
         print_stderr(f"gate: failed: {found}, below {gate:g}.")
