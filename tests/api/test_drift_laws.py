@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import tippingpoint as tp
+from tippingpoint.api.cases import prepared
 
 COEF = np.array([1.0, -0.5])
 MODEL = (COEF, 0.1)
@@ -119,3 +124,41 @@ def test_values_that_are_missing_stay_among_themselves() -> None:
         assert 0.0 <= each.risk_if_only <= 1.0
     fresh = {each.name: each for each in tp.drift(model, clinic(200, 0.0), after, **settings).by_feature}
     assert all(math.isinf(each.drift) and "began to be missing" in each.note for each in fresh.values())
+
+
+def test_after_the_plan_as_many_values_are_missing_as_now() -> None:
+    """A model that errs on what is missing alone errs, after the plan, on the share that is missing now."""
+    rng = np.random.default_rng(0)
+
+    def clinic(count: int, gaps: float) -> pd.DataFrame:
+        return pd.DataFrame({"x": np.where(rng.random(count) < gaps, np.nan, rng.normal(size=count))})
+
+    def model(frame: pd.DataFrame) -> Any:
+        return np.where(frame["x"].isna(), -1.0, 1.0)
+
+    before, after = clinic(200, 0.2), clinic(180, 0.5)
+    y, weights = np.ones(200, dtype=int), np.ones(200)
+    y[0], weights[0] = 0, 1e-12  # of two classes, one that hardly counts
+    settings: dict[str, Any] = {"risk": 0.9, "theta1": 1.0, "theta2": 0.5, "output": "score", "permutations": 0}
+    (found,) = tp.drift(model, (before, y, weights), (after, None), **settings).by_feature
+    assert found.risk_if_only == pytest.approx(after["x"].isna().mean(), abs=1e-9)
+
+
+def test_no_combination_of_jumps_shifts_a_score_farther_than_the_line_says() -> None:
+    """`Δs² ≤ B·d` for any two rows of a space of numbers and categories, and some come close."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(list("pqr"), size=60) for name in ("one", "two")}).assign(spent=rng.normal(size=60))
+    y = rng.integers(0, 2, size=60)
+    encode = make_column_transformer((OneHotEncoder(), ["one", "two"]), remainder="passthrough")
+    model = make_pipeline(encode, LogisticRegression()).fit(frame, y)
+    space = tp.Space(price={"one": 0.3, "two": 2.0, "spent": 0.7})
+    case = prepared(model, frame, y, {}, loss="logistic", sample_weight=None, space=space, scale="raw")
+    margins = case.judgement.margins(case.domain)
+    assert margins.compliance is not None
+    scores, x = model.decision_function(frame), case.features.x
+    pairs = rng.integers(0, 60, size=(4000, 2))
+    apart = case.domain.distance(x[pairs[:, 0]], x[pairs[:, 1]])
+    moved = apart > 0.0
+    ratios = np.square(np.subtract(*scores[pairs.T]))[moved] / (margins.compliance * apart[moved])
+    assert 0.5 < ratios.max() <= 1.0 + 1e-9
+    assert margins.unit == "features (linear, relaxed)"
