@@ -45,6 +45,38 @@ def test_the_gate_of_a_comparison_is_that_of_its_worst_model(cli: Command) -> No
         assert gate["found"] == lowest
 
 
+@pytest.mark.parametrize("order", [("now", "next"), ("next", "now")])
+def test_a_report_of_several_models_has_the_gate_of_their_comparison(cli: Command, order: tuple[str, str]) -> None:
+    files = {"now": "model.json", "next": "next.json"}
+    models = tuple(word for name in order for word in ("--model", f"{name}={files[name]}"))
+    low, high = sorted(_results(cli, models).items(), key=lambda item: float(item[1]["lower"]))
+    between = repr(0.5 * (low[1]["lower"] + high[1]["lower"]))
+    for extra in ((), ("--gate-model", low[0]), ("--gate-model", high[0])):
+        asked = (*models, *ASKED, "--fail-below", between, "--report", "page.json", *extra)
+        compared, reported = cli("compare", *asked), cli("report", *asked)
+        gate = json.loads(Path("page.json").read_text(encoding="utf-8"))["gate"]
+        passes = extra[1:] == (high[0],)
+        assert (compared, reported) == (reported, compared)
+        assert (reported[0], gate["outcome"], gate["name"]) == ((0, "passed", high[0]) if passes else (1, "failed", low[0]))
+
+
+def test_a_report_refuses_a_gate_about_another_model(cli: Command) -> None:
+    code, _, err = cli("report", "--model", "now=model.json", *ASKED, "--fail-below", "0.1", "--gate-model", "next")
+    assert (code, err) == (2, "tippingpoint: --gate-model next is none of the models; they are now.\n")
+
+
+def test_in_python_the_gate_of_a_report_judges_the_compared_models_too() -> None:
+    stable, fragile = ([1.0, 0.1], -1.5), ([30.0, 3.0], -15.0)
+    compared = tp.compare({"stable": stable, "fragile": fragile}, X, Y, 0.5, theta1=1.0, theta2=1.0)
+    first, least = compared.results["stable"], compared.results["fragile"].lower
+    assert least < first.lower
+    gate = first.report_summary(gate=0.5 * (least + first.lower), comparison=compared)["gate"]
+    assert (gate["outcome"], gate["name"], gate["found"]) == ("failed", "fragile", least)
+    other = tp.stability(([0.1, 1.0], -0.5), X, Y, 0.9, theta1=1.0, theta2=1.0)
+    gate = other.report_summary(gate=1e-6, comparison=compared)["gate"]
+    assert (gate["outcome"], gate["found"]) == ("passed", min(least, other.lower)), "its own result counts too"
+
+
 def _results(cli: Command, models: tuple[str, ...]) -> dict[str, Any]:
     cli("compare", *models, *ASKED, "--json", "both.json")
     found: dict[str, Any] = json.loads(Path("both.json").read_text(encoding="utf-8"))["results"]

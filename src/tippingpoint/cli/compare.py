@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from typing import Any
 
 from tippingpoint.api.comparing import compare
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.alternatives import TABLE_FILES, refuse_columns, several_tables
-from tippingpoint.cli.gate import check_gate, gate
+from tippingpoint.cli.gate import check_gate, check_gated, gate
 from tippingpoint.cli.inputs import question_settings, read_inputs
 from tippingpoint.cli.outputs import check_outputs, deliver, rendered_report, wanted
 from tippingpoint.cli.parsing import command
@@ -63,7 +62,7 @@ def _of_models(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, 
     if len(options.model) < 2:
         raise InputError(f"--model {options.model[0]} is alone; give two or more, or evaluate it.")
     inputs = read_inputs(options, several=True)
-    _check_gated(options, inputs.models)
+    check_gated(options, inputs.models)
     compared = compare(inputs.models, inputs.x, inputs.y, options.risk, **inputs.settings, **question_settings(options))
     return compared, len(inputs.models), {"model": inputs.path, "data": options.data}
 
@@ -71,12 +70,6 @@ def _of_models(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, 
 def _of_tables(options: argparse.Namespace) -> tuple[Comparison, int, dict[str, Any]]:
     """The tables compared, and the same of them."""
     tables = several_tables(options)
-    _check_gated(options, tables.profiles)
+    check_gated(options, tables.profiles)
     compared = compare(tables.profiles, risk=options.risk, common=options.common, **question_settings(options))
     return compared, len(tables.profiles), {"model": tables.name, "data": tables.path}
-
-
-def _check_gated(options: argparse.Namespace, names: Iterable[str]) -> None:
-    """Whether the gate is about one of them, before the work begins."""
-    if options.gate_model is not None and options.gate_model not in names:
-        raise InputError(f"--gate-model {options.gate_model} is none of the models; they are {', '.join(names)}.")

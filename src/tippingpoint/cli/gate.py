@@ -9,7 +9,7 @@ from typing import Literal
 
 from tippingpoint.cli.interrupts import INTERRUPTED
 from tippingpoint.cli.streams import print_stderr
-from tippingpoint.errors import InputError, listed
+from tippingpoint.errors import InputError
 from tippingpoint.report import Gate, badges
 from tippingpoint.results.stability import StabilityResult
 from tippingpoint.results.worst import WorstRisk
@@ -28,6 +28,13 @@ def check_gate(options: argparse.Namespace) -> None:
                 raise InputError(f"--{name.replace('_', '-')} belongs to a gate; give --fail-below too, or leave it out.")
     elif math.isnan(threshold) or threshold <= 0.0:
         raise InputError(f"--fail-below {threshold:g}: no stability is below that; give a positive number.")
+
+
+def check_gated(options: argparse.Namespace, names: Iterable[str]) -> None:
+    """Refuse a gate about a model that is not there, before the work begins."""
+    chosen = options.gate_model
+    if chosen is not None and chosen not in names:
+        raise InputError(f"--gate-model {chosen} is none of the models; they are {', '.join(names)}.")
 
 
 def check_ceiling(options: argparse.Namespace) -> None:
@@ -100,8 +107,6 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
         print_stderr("gate: not passed: interrupted, so not all that it judges is known.")
         return INTERRUPTED
     chosen = getattr(options, "gate_model", None)
-    if chosen is not None and chosen not in results:
-        raise InputError(f"--gate-model {chosen} is none of the models; they are {listed(results)}.")
     judged = {name: result.summary for name, result in results.items() if chosen in (None, name)}
     on: Literal["lower", "value"] = options.on or "lower"
     agreed = Gate(options.fail_below, on)

@@ -79,7 +79,7 @@ class Gate:
         """
         unended = [item for item in results.items() if standing(item[1]) == INTERRUPTED]
         name, worst = min(unended or results.items(), key=lambda item: self._found(item[1]))
-        found, whose = self._found(worst), f" of the {what} {name!r}" if what else ""
+        found, whose = self._found(worst), f" of the {what} {name!r}" if what and name else ""
         outcome = PASSED if found >= self.threshold else FAILED
         if not complete or unended:
             outcome, why = INTERRUPTED, "a search was interrupted, so nothing is decided"
@@ -109,8 +109,8 @@ OPENING = {PASSED: "Passed", FAILED: "Failed", INTERRUPTED: "Not passed"}
 """How a sentence on each outcome begins."""
 
 
-def judged(gate: Any, result: Mapping[str, Any]) -> Judged | None:
-    """What a report says of a gate: a number is compared with the certified lower bound; an outcome stays as it is."""
+def judged(gate: float | Gate | Judged | None, results: Mapping[str, Mapping[str, Any]]) -> Judged | None:
+    """Apply the gate of a report to all results that it shows; an outcome that was found before is returned as it is."""
     if isinstance(gate, (Judged, type(None))):
         return gate
-    return (gate if isinstance(gate, Gate) else Gate(gate)).judge({"": result})
+    return (gate if isinstance(gate, Gate) else Gate(gate)).judge(results, "model" if len(results) > 1 else "")

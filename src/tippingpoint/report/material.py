@@ -67,6 +67,13 @@ class Material:
         part: Part = self._parts[section.name]
         return part
 
+    @property
+    def results(self) -> dict[str, Mapping[str, Any]]:
+        """Summaries of all results that a gate applies to: the compared models, and the result if it is not among them."""
+        comparison = self.request.comparison
+        compared = {} if comparison is None else {name: each.summary for name, each in comparison.results.items()}
+        return compared if self.result in compared.values() else {"": self.result, **compared}
+
     @cached_property
     def places(self) -> Places:
         """Where samples are and where they go."""

@@ -66,8 +66,9 @@ class Reported(Result):
         title
             Of the report.
         gate
-            The least stability that is accepted: the report says whether the result passes. A number is compared with the
-            certified lower bound, `Gate(0.05, on="value")` with what was found; what a gate judged elsewhere stands as it is.
+            The least stability that is accepted. It applies to the result and to every result of `comparison`, and the lowest
+            decides. A number is compared with the certified lower bound, `Gate(0.05, on="value")` with the value found. The
+            outcome of `Gate.judge` is shown unchanged.
         date
             Of the report, as "2026-01-31". Where none is given it is that of the environment's `SOURCE_DATE_EPOCH`, else
             today's (UTC): with a date of your own, equal inputs give equal bytes on any day.

@@ -70,7 +70,7 @@ class Answer(Section[AnswerPart]):
 
     def compute(self, material: Material) -> AnswerPart:
         result, divergence = material.result, material.problem.divergence
-        outcome, compared = judged(material.request.gate, result), yardsticks.compute(material)
+        outcome, compared = judged(material.request.gate, material.results), yardsticks.compute(material)
         return {
             "standing": material.standing,
             "gate": None if outcome is None else asdict(outcome),
