@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -85,7 +87,7 @@ class Reference:
     y
         Labels or targets of its rows of positive weight.
     stabilities
-        Of single features, by name, as they become known: the same for every window.
+        Of single features, by name, as they become known: the same for every window; and what each does not say.
     """
 
     model: Any
@@ -93,7 +95,7 @@ class Reference:
     options: Mapping[str, Any]
     case: Case
     y: np.ndarray[Any, Any]
-    stabilities: dict[str, float] = field(default_factory=dict)
+    stabilities: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -108,6 +110,12 @@ class Reference:
             y, _ = in_rows_of(given.x, given.y, "y")
             rows = np.flatnonzero(base_weights(in_rows_of(given.x, given.weight, "sample_weight")[0], len(y)))
             return cls(model, loss, options, case, read_vector(y, "y", len(y))[rows])
+
+    @cached_property
+    def deadline(self) -> float:
+        """When the stabilities of single features have to be known: the time limit after the first is asked for."""
+        limit = self.options.get("time_limit", getattr(self.case.family.options, "time_limit", math.inf))
+        return time.monotonic() + float(limit)
 
     @cached_property
     def classifies(self) -> bool:

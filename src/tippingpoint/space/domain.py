@@ -38,6 +38,11 @@ class Menu:
         allowed.
     axis
         `(K,)`: where the options lie, if the cost is a squared distance along a line; None where it is that of a switch.
+    declared
+        `(K, K)`: the cost that the space declares, also for changes that the model or a direction rules out; infinite if it
+        declares none. None if that is `cost`.
+    otherwise
+        The cost of a change between options that the menu does not have; infinite if the space declares none.
     """
 
     name: str
@@ -46,6 +51,13 @@ class Menu:
     values: FloatArray
     cost: FloatArray
     axis: FloatArray | None
+    declared: FloatArray | None = None
+    otherwise: float = math.inf
+
+    @property
+    def prices(self) -> FloatArray:
+        """`(K, K)`: the declared cost of every change, whether or not a worst case may make it."""
+        return self.cost if self.declared is None else self.declared
 
     @property
     def metric(self) -> bool:
@@ -196,7 +208,8 @@ class Domain:
                 menus.append(menu)
             elif wide > 0.0:
                 # What is missing has no distance to anything: that price is as it was given.
-                menus.append(replace(menu, cost=np.where(menu.gap, menu.cost, menu.cost / wide**2)))
+                cost, declared = (np.where(menu.gap, each, each / wide**2) for each in (menu.cost, menu.prices))
+                menus.append(replace(menu, cost=cost, declared=declared))
         missing = {j: cost for j, cost in self.missing.items() if np.isfinite(price[j])}
         return replace(self, price=price, menus=tuple(menus), missing=missing, unit=unit)
 
