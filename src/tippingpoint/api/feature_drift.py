@@ -13,7 +13,7 @@ import numpy as np
 from tippingpoint.api.windows import Losses, Reference, Window, losses_at
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.data.columns import Column
-from tippingpoint.errors import InputError, ModelError, UnsupportedError
+from tippingpoint.errors import InputError, ModelError, UnsupportedError, listed
 from tippingpoint.results.drift_parts import FeatureDrift
 from tippingpoint.space.domain import Domain, Menu
 from tippingpoint.transport import (
@@ -119,8 +119,11 @@ def feature_table(
     measured = _Measured(reference, before, current, columns, risk, question, dealt, seed, losses)
     rows = tuple(measured.feature(name) for name in domain.features)
     frozen = [name for j, name in enumerate(domain.names) if not _moves(domain, j)]
-    notes = (f"{len(frozen)} features that may not move were not looked at: their drift has no price",) if frozen else ()
-    return FeatureTable(rows, notes)
+    notes = [f"{len(frozen)} features that may not move were not looked at: their drift has no price"] if frozen else []
+    assumed = [row.name for row in rows if row.assumed]
+    if assumed:
+        notes.append(f"{listed(assumed)}: some changes have no declared price; the notes of `features` have what is assumed")
+    return FeatureTable(rows, tuple(notes))
 
 
 @dataclass(frozen=True)
