@@ -14,6 +14,7 @@ from tippingpoint.api.windows import Losses, Reference, Window, losses_at
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.data.columns import Column
 from tippingpoint.errors import InputError, ModelError, UnsupportedError, listed
+from tippingpoint.progress import Tick
 from tippingpoint.results.drift_parts import FeatureDrift
 from tippingpoint.space.domain import Domain, Menu
 from tippingpoint.transport import (
@@ -28,8 +29,8 @@ from tippingpoint.transport import (
     permuted_with_missing,
 )
 
-MAX_PERMUTATIONS = 99
-"""Deals at random for each feature, at most: there are many of them, and their p-values are to be read together."""
+FEATURE_PERMUTATIONS = 99
+"""Permutations for each feature by default: there are many of them, and their p-values are not corrected."""
 
 MAX_NAMED = 6
 """Values that the reference does not have, named at most."""
@@ -105,6 +106,7 @@ def feature_table(
     question: Mapping[str, Any],
     permutations: int,
     seed: int,
+    tick: Tick,
 ) -> FeatureTable:
     """Every feature that may move, alone, at the prices of the space; its bounds and directions do not bind the world."""
     if len(before.features.shape) != 1:
@@ -114,10 +116,13 @@ def feature_table(
         replace(own, categories=_joined(own, other))
         for own, other in zip(before.features.columns, current.features.columns, strict=True)
     )
-    dealt = min(permutations, MAX_PERMUTATIONS)
     losses = losses_at(reference, columns)
-    measured = _Measured(reference, before, current, columns, risk, question, dealt, seed, losses)
-    rows = tuple(measured.feature(name) for name in domain.features)
+    measured = _Measured(reference, before, current, columns, risk, question, permutations, seed, losses)
+    found = []
+    for k, name in enumerate(domain.features):
+        found.append(measured.feature(name))
+        tick(k + 2)  # the first is of all features together
+    rows = tuple(found)
     frozen = [name for j, name in enumerate(domain.names) if not _moves(domain, j)]
     notes = [f"{len(frozen)} features that may not move were not looked at: their drift has no price"] if frozen else []
     assumed = [row.name for row in rows if row.assumed]
