@@ -339,6 +339,9 @@ def window_names(
 PERIODS = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
 """By which dates are grouped, and what pandas calls them; the shortest first."""
 
+SUGGESTED = 200
+"""Windows of the period that an error suggests, at most: more are not read one by one."""
+
 KEY = (1000_01_01, 9999_12_31)
 """Whole numbers that may be dates written without hyphens."""
 
@@ -387,7 +390,7 @@ def _coarser(values: np.ndarray[Any, Any], most: int, argument: str, column: str
     dates = _dates(values)
     for period in PERIODS if dates is not None else ():
         count = len(set(_periods(dates, period).tolist()))
-        if count <= most:
+        if count <= min(most, SUGGESTED):
             told = f"Group the dates by a period: {_asked(argument, column, period)} makes {count:,}."
             return told if column else f"Give periods instead of dates, for example {period}s, of which there are {count:,}."
     return "Give fewer values."
