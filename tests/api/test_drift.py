@@ -466,8 +466,7 @@ def test_there_are_as_many_permutations_as_the_correction_for_several_windows_ne
     few = tp.drift(LINEAR, before, windows, risk=0.5, **PRICES, features=False, permutations=39)
     assert few.least_adjusted == pytest.approx(8 / 40)
     assert "p_adjusted is at least 0.2. For 0.05 give permutations=160" in flat(few)
-    alone = tp.drift(LINEAR, before, windows["w1"], risk=0.5, **PRICES, features=False)
-    assert (alone.permutations, alone.p_value) == (199, found["w1"].p_value), "a large p-value needs no more of them"
+    assert tp.drift(LINEAR, before, windows["w1"], risk=0.5, **PRICES, features=False).permutations == 199
 
 
 def test_one_warning_is_for_all_windows_that_are_too_small() -> None:

@@ -39,8 +39,8 @@ class Menu:
     axis
         `(K,)`: where the options lie, if the cost is a squared distance along a line; None where it is that of a switch.
     declared
-        `(K, K)`: the cost that the space declares, also for changes that the model or a direction rules out; infinite if it
-        declares none. None if that is `cost`.
+        `(K, K)`: of a switch, the cost that the space declares, also to options that the model does not know; infinite if it
+        declares none. None for a squared distance, which has one rate for all options.
     otherwise
         The cost of a change between options that the menu does not have; infinite if the space declares none.
     """
@@ -56,7 +56,7 @@ class Menu:
 
     @property
     def prices(self) -> FloatArray:
-        """`(K, K)`: the declared cost of every change, whether or not a worst case may make it."""
+        """`(K, K)`: the declared cost of every change, also of those that no worst case may make."""
         return self.cost if self.declared is None else self.declared
 
     @property
@@ -208,8 +208,7 @@ class Domain:
                 menus.append(menu)
             elif wide > 0.0:
                 # What is missing has no distance to anything: that price is as it was given.
-                cost, declared = (np.where(menu.gap, each, each / wide**2) for each in (menu.cost, menu.prices))
-                menus.append(replace(menu, cost=cost, declared=declared))
+                menus.append(replace(menu, cost=np.where(menu.gap, menu.cost, menu.cost / wide**2)))
         missing = {j: cost for j, cost in self.missing.items() if np.isfinite(price[j])}
         return replace(self, price=price, menus=tuple(menus), missing=missing, unit=unit)
 

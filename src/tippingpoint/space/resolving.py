@@ -230,9 +230,10 @@ class _Resolving:
                 each[:-1, -1], each[-1, -1] = vanishing, 0.0
             axis = None if axis is None else np.append(axis, math.nan)
         kind = "one-hot" if name in self.declared.one_hot else self.declared.kinds[name]
-        uniform = axis is None and self.declared.settings["switch"].get(name) is None
-        otherwise = self.declared.price[name] if uniform else math.inf
-        return Menu(name, kind, columns, values, cost, axis, declared, otherwise)
+        if axis is not None:
+            return Menu(name, kind, columns, values, cost, axis)
+        uniform = self.declared.settings["switch"].get(name) is None
+        return Menu(name, kind, columns, values, cost, axis, declared, self.declared.price[name] if uniform else math.inf)
 
     def _check_inside(self, name: str) -> None:
         if self.declared.space.outliers == "keep":
