@@ -514,13 +514,13 @@ def test_too_many_windows_are_refused_before_any_work_with_a_coarser_period() ->
     asked: dict[str, Any] = {"reference": people(20, 1), "risk": 0.5, **PRICES, **QUIET}
     with pytest.raises(tp.InputError, match=r"makes 1,200 windows, and at most 1,000 .* by='day:day' makes 50\."):
         tp.drift(never, current=(x, y), by="day", **asked)
-    with pytest.raises(tp.InputError, match="makes 1,200 windows.*Give fewer values"):
+    with pytest.raises(tp.InputError, match=r"makes 1,200 windows.*Give fewer values"):
         tp.drift(never, current=(x.drop(columns="day"), y), by=np.arange(1200), **asked)
-    with pytest.raises(tp.InputError, match="makes 1,200 windows.*for example days, of which there are 50"):
+    with pytest.raises(tp.InputError, match=r"makes 1,200 windows.*for example days, of which there are 50"):
         tp.drift(never, current=(x.drop(columns="day"), y), by=x["day"].to_numpy(), **asked)
     with pytest.raises(tp.InputError, match="current has 1,001 windows"):
         tp.drift(never, current={str(k): (x, y) for k in range(1001)}, **asked)
-    with pytest.raises(tp.InputError, match="'decade' is not a period. Use day, week"):
+    with pytest.raises(tp.InputError, match=r"'decade' is not a period. Use day, week"):
         tp.drift(never, current=(x, y), by="day:decade", **asked)
     with pytest.raises(tp.InputError, match="the column does not hold dates"):
         tp.drift(never, current=(x, y), by="a:month", **asked)

@@ -173,7 +173,7 @@ def transport(p: np.ndarray[Any, Any], q: np.ndarray[Any, Any], costs: np.ndarra
     sides = np.zeros((len(p) + len(q), len(starts)))
     sides[starts, np.arange(len(starts))] = sides[len(p) + ends, np.arange(len(starts))] = 1.0
     solved = linprog(costs[starts, ends], A_eq=sides, b_eq=np.concatenate([p, q]))
-    return float(solved.fun) if solved.status == 0 else math.inf
+    return math.inf if solved.status or solved.fun is None else solved.fun
 
 
 def encoded(frame: pd.DataFrame, y: Any) -> Any:

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, overload
 
 import numpy as np
@@ -23,7 +23,6 @@ from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.inference import standard_error
 from tippingpoint.data.labels import distinct_labels
 from tippingpoint.errors import InputError, UnsupportedError, WindowWarning
-from tippingpoint.families.base import LINEAR
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import Loss
@@ -35,6 +34,7 @@ from tippingpoint.results.stability import StabilityResult
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.scaling import Scale
+from tippingpoint.text import LINEAR
 from tippingpoint.transport import Drift, drift_by_stratum, drift_on_line, permuted
 
 CURRENT = "current"
@@ -194,14 +194,18 @@ def drift(
     )
     warn_of_overlap(before, windows)
     found = {}
-    looked_at = len(read.case.domain.features) if features else 0
-    with progress_bar("windows" if several else "drift", len(windows) * (1 + looked_at), show=given.options.get("progress")) as tick:
+    steps = 1 + (len(read.case.domain.features) if features else 0)
+    title, show = "windows" if several else "drift", given.options.get("progress")
+    with progress_bar(title, len(windows) * steps, show=show) as tick:
         for k, (name, each) in enumerate(windows.items()):
-            start = k * (1 + looked_at)
-            tick(start)
-            found[name] = drifting.measured(name, each, k, features=features, tick=lambda done, start=start: tick(start + done))
+            found[name] = drifting.measured(name, each, k, features=features, tick=partial(_tick_from, tick, k * steps))
     _warn_of_noise(found)
     return DriftSeries(found, read.case.features.backend) if several else next(iter(found.values()))
+
+
+def _tick_from(tick: Tick, start: int, done: int) -> None:
+    """Of the steps of one window, those of all of them."""
+    tick(start + done)
 
 
 def _rows(window: Given) -> int:
@@ -219,8 +223,8 @@ def _read(reference: Any, current: Any, by: Any) -> tuple[Given, dict[str, Given
             raise InputError("current is empty; give a window, as (X, y), or several by name.")
         if len(current) > MAX_WINDOWS:
             raise InputError(
-                f"current has {len(current):,} windows, and at most {MAX_WINDOWS:,} are compared in one call. Join some, or call"
-                " drift for a part of them."
+                f"current has {len(current):,} windows, and at most {MAX_WINDOWS:,} are compared in one call. Join some, or"
+                " call drift for a part of them."
             )
         return before, {str(name): read_given(f"current[{name!r}]", each) for name, each in current.items()}, True
     after = read_given("current", current)
@@ -300,13 +304,13 @@ class _Drifting:
         floor, p_value = math.nan, math.nan
         if self.permutations.first:
             rows = places, before.base, after, current.base
-            count = {"permutations": self.permutations.first, "most": self.permutations.most}
-            dealt = permuted(*rows, price=price, seed=seed, **count, **reweighted)
+            first, most = self.permutations.first, self.permutations.most
+            dealt = permuted(*rows, price=price, permutations=first, most=most, seed=seed, **reweighted)
             floor, p_value = dealt.floor, dealt.p_value
         tick(1)
         table = self._features(before, current, seed, tick) if features else FeatureTable()
         expected = expected_risk(self.reference, current.features, current.base) if self.assume else None
-        result = DriftResult(
+        return DriftResult(
             value=found.upper,
             lower=found.lower,
             upper=found.upper,
@@ -340,7 +344,6 @@ class _Drifting:
             backend=self.reference.case.features.backend,
             evidence=DriftEvidence(places, before.base, found.weights, found.destinations, after, current.base),
         )
-        return result
 
     @cached_property
     def scored(self) -> Window:

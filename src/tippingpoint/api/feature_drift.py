@@ -332,7 +332,7 @@ class _Measured:
         order = np.argsort(np.argsort(first))  # numbered by first appearance: the options of the menu first
         codes = order[codes]
         values = held[np.sort(first)]
-        known, k = len(menu.values), len(values)
+        known = len(menu.values)
         gone = np.isnan(values).any(axis=1)
         costs = np.where(gone | gone[:, None], math.inf, menu.otherwise)
         costs[np.ix_(codes[:known], codes[:known])] = menu.prices

@@ -320,7 +320,8 @@ def window_names(
         dates = _dates(values)
         if dates is None:
             raise InputError(
-                f"{argument}{column}:{period}: the column does not hold dates. Write them as 2026-01-31, or leave out {period!r}."
+                f"{argument}{column}:{period}: the column does not hold dates. Write them as 2026-01-31, or leave out"
+                f" {period!r}."
             )
         values = _periods(dates, period)
     elif timed:

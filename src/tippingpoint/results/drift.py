@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, UnsupportedError, listed
-from tippingpoint.families.base import LINEAR
 from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_drift, draw_feature_drifts, draw_windows
 from tippingpoint.results import drift_text
@@ -22,7 +21,7 @@ from tippingpoint.results.drift_parts import (
     restored_feature,
     restored_outcome,
 )
-from tippingpoint.text import render_table
+from tippingpoint.text import LINEAR, render_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -367,7 +366,11 @@ class DriftSeries(Result):
         return [math.nan if d.outcome is None else d.outcome.remaining_error for d in self.results.values()]
 
     def _stored(self) -> dict[str, Any]:
-        return {"results": {name: each.to_dict() for name, each in self.results.items()}, "adjusted": self.adjusted, "least_adjusted": self.least_adjusted}
+        return {
+            "results": {name: each.to_dict() for name, each in self.results.items()},
+            "adjusted": self.adjusted,
+            "least_adjusted": self.least_adjusted,
+        }
 
     @classmethod
     def _restored(cls, stored: Mapping[str, Any]) -> DriftSeries:

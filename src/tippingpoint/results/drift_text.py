@@ -6,8 +6,20 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from tippingpoint.families.base import LINEAR, LIPSCHITZ, RELAXED, SCORE
-from tippingpoint.text import WIDTH, Line, level, number, percent, render_lines, render_lines_html, risk_name
+from tippingpoint.text import (
+    LINEAR,
+    LIPSCHITZ,
+    RELAXED,
+    SCORE,
+    WIDTH,
+    Line,
+    level,
+    number,
+    percent,
+    render_lines,
+    render_lines_html,
+    risk_name,
+)
 from tippingpoint.visible import visible
 
 if TYPE_CHECKING:
@@ -25,8 +37,7 @@ SCALES = {
     LINEAR: ("stability", ""),
     RELAXED: (
         "relaxed",
-        "every move counts at the cheapest rate of the space, without bounds and jumps, so costs are lower than those of"
-        " stability()",
+        "moves count at the cheapest rate of the space, without bounds and jumps: costs are lower than those of stability()",
     ),
     LIPSCHITZ: ("Lipschitz", "costs are lower bounds on those of stability(), by how steep the model is at most"),
     SCORE: ("score", SCORE_UNITS),
@@ -60,7 +71,12 @@ def noise(drift: DriftResult) -> str:
 def lines(drift: DriftResult) -> list[Line]:
     """What stands below the headline."""
     listed = [*_chance(drift), *_damage(drift), *_expected(drift), ("tolerance", _tolerance(drift))]
-    listed += [*_stability(drift), ("measured on", _unit(drift)), ("certificate", _certificate(drift)), ("prices", _prices(drift))]
+    listed += [
+        *_stability(drift),
+        ("measured on", _unit(drift)),
+        ("certificate", _certificate(drift)),
+        ("prices", _prices(drift)),
+    ]
     listed += _balance(drift)
     listed += _features(drift)
     listed.append(("rows", _rows(drift)))
@@ -182,7 +198,7 @@ def _stability(drift: DriftResult) -> list[Line]:
     if drift.same_scale:
         return []
     if math.isnan(drift.stability):
-        return [("stability", "not computed, as it takes a search; it is on another scale, so do not compare it with the drift")]
+        return [("stability", "not computed here, as it takes a search; it is on another scale than drift and tolerance")]
     return [("stability", f"{_in_space(drift)} on the reference, in its space; do not compare it with drift and tolerance")]
 
 

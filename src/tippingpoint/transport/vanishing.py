@@ -2,8 +2,8 @@ r"""Drift on a line whose values may go missing, at one cost for every value.
 
 .. math:: D = \min \; \text{price} \cdot W_2^2 + \kappa\, m + \theta_2 D_\phi(a \Vert p)
 
-with `m` the mass that goes missing; a missing value stays missing. The problem is solved as a table of bins. Its solution gives a
-witness and a plan for all rows, and their values are the bounds.
+with `m` the mass that goes missing; a missing value stays missing. The problem is solved as a table of bins. Its solution
+gives a witness and a plan for all rows, and their values are the bounds.
 """
 
 from __future__ import annotations

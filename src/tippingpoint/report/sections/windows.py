@@ -151,8 +151,8 @@ def _sentence(result: Mapping[str, Any], series: DriftSeries) -> str:
         )
     elif abs(drift.tolerance - result["value"]) > SAME * max(drift.tolerance, result["value"]):
         told += (
-            f" The tolerance of the reference of these drifts is {number(drift.tolerance)}; the stability above is that of other"
-            " rows or of another space."
+            f" The tolerance of the reference of these drifts is {number(drift.tolerance)}; the stability above is that of"
+            " other rows or of another space."
         )
     least = series.least_adjusted
     if not math.isnan(least):
