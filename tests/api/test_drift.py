@@ -431,6 +431,9 @@ def test_a_relaxed_drift_names_its_scale_beside_the_stability_of_the_space() -> 
     assert "features (linear, relaxed)" in flat(series)
     assert "do not compare it with drift and tolerance" in flat(series)
     assert series.to_frame()["unit"].tolist() == ["features (linear, relaxed)"]
+    pytest.importorskip("matplotlib")
+    assert [axes.get_ylabel() for axes in series.plot().axes][1:] == ["tolerance\n(relaxed scale)", "drift\n(relaxed scale)"]
+    assert found.plot().axes[-1].get_xlabel() == "margin, in features (linear, relaxed)"
     free = tp.drift(LINEAR, people(100, 1), people(90, 2), risk=0.5, **PRICES, **QUIET)
     assert free.same_scale
     assert free.stability == free.tolerance

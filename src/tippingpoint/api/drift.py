@@ -482,9 +482,9 @@ def _effective(base: FloatArray) -> float:
 
 
 def _ceiling(line: Profile, cost: float, question: Mapping[str, Any]) -> float:
-    """The largest risk that a perturbation of this cost can reach: certified, as the line is known in closed form."""
+    """A proved bound on the risk that a perturbation of this cost can reach; the largest loss if there is no better one."""
     found = line.worst_risk(cost, **question)
-    return found.value if found.certified is None else found.certified
+    return line.loss_range[1] if found.certified is None else found.certified
 
 
 def _warn_of_noise(results: Mapping[str, DriftResult]) -> None:
