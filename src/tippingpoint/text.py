@@ -30,6 +30,10 @@ USUAL_PART = 0.1
 ROUND_OFF = 1e-12
 """Part of a whole below which a number is rounding, and shown as nothing."""
 
+LINEAR, RELAXED, LIPSCHITZ = "features (linear, exact)", "features (linear, relaxed)", "features (Lipschitz)"
+SCORE = "score"
+"""What shifting a margin means: the unit of a drift, and its scale."""
+
 Line = tuple[str, str]
 """A label, and the text beside it."""
 

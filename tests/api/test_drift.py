@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -412,3 +413,125 @@ def test_ridge_and_missing_values_of_trees() -> None:
     gapped[0].loc[:10, "a"] = np.nan
     found = tp.drift(trees, numbers(150, 1), gapped, risk=5.0, **PRICES, permutations=0)
     check_the_bound(found)
+
+
+def test_a_relaxed_drift_names_its_scale_beside_the_stability_of_the_space() -> None:
+    before, after = shop(300, 1), shop(250, 2)
+    space, model = tp.Space(kind={"items": "integer"}, price={"where": 0.5}), shop_model()
+    found = tp.drift(model, before, after, risk=0.6, space=space, **PRICES, **QUIET)
+    apart = tp.stability(model, *before, risk=0.6, space=space, **PRICES)
+    assert not found.same_scale
+    assert (found.stability, found.stability_lower) == (apart.value, apart.lower)
+    assert found.stability_error == pytest.approx(apart.standard_error)
+    assert found.tolerance < 0.5 * found.stability, "the two are not to be confused"
+    assert "on the relaxed scale" in flat(found)
+    assert f"{found.stability:.3g}"[:4] in flat(found)
+    assert "do not compare it with drift and tolerance" in flat(found)
+    series = tp.drift(model, before, {"now": after}, risk=0.6, space=space, **PRICES, **QUIET)
+    assert "features (linear, relaxed)" in flat(series)
+    assert "do not compare it with drift and tolerance" in flat(series)
+    assert series.to_frame()["unit"].tolist() == ["features (linear, relaxed)"]
+    pytest.importorskip("matplotlib")
+    assert [axes.get_ylabel() for axes in series.plot().axes][1:] == ["tolerance\n(relaxed scale)", "drift\n(relaxed scale)"]
+    assert found.plot().axes[-1].get_xlabel() == "margin, in features (linear, relaxed)"
+    free = tp.drift(LINEAR, people(100, 1), people(90, 2), risk=0.5, **PRICES, **QUIET)
+    assert free.same_scale
+    assert free.stability == free.tolerance
+    assert "do not compare" not in flat(free)
+    searched = tp.drift(fitted("trees"), people(100, 1), people(90, 2), risk=0.5, **PRICES, **QUIET)
+    assert math.isnan(searched.stability)
+    assert not searched.same_scale
+    assert "not computed" in flat(searched)
+
+
+def test_a_report_says_that_a_stability_is_on_another_scale_than_its_drifts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = shop(300, 1), shop(250, 2)
+    space, model = tp.Space(kind={"items": "integer"}, price={"where": 0.5}), shop_model()
+    result = tp.stability(model, *before, risk=0.6, space=space, **PRICES)
+    result.report("page.md", drifts=tp.drift(model, before, after, risk=0.6, space=space, **PRICES, **QUIET))
+    page = Path("page.md").read_text(encoding="utf-8")
+    assert "is on another scale, so do not compare it with these drifts" in " ".join(page.split())
+    assert "drift (relaxed scale)" in page
+
+
+@pytest.mark.filterwarnings("ignore:two samples of these sizes")
+def test_there_are_as_many_permutations_as_the_correction_for_several_windows_needs() -> None:
+    before = people(60, 1)
+    windows = {f"w{k}": people(40, 2 + k, 0.0 if k else 6.0, 0.0 if k else 0.8) for k in range(8)}
+    found = tp.drift(LINEAR, before, windows, risk=0.5, **PRICES, features=False)
+    assert found["w0"].permutations == 319
+    assert found.least_adjusted == pytest.approx(8 / 320)
+    assert found.adjusted["w0"] == pytest.approx(8 / 320), "with 199 permutations it would be 0.04"
+    assert "With 319 permutations p_adjusted is at least 0.025." in flat(found)
+    few = tp.drift(LINEAR, before, windows, risk=0.5, **PRICES, features=False, permutations=39)
+    assert few.least_adjusted == pytest.approx(8 / 40)
+    assert "p_adjusted is at least 0.2. For 0.05 give permutations=160" in flat(few)
+    assert tp.drift(LINEAR, before, windows["w1"], risk=0.5, **PRICES, features=False).permutations == 199
+
+
+def test_one_warning_is_for_all_windows_that_are_too_small() -> None:
+    windows = {f"w{k}": people(20, 2 + k) for k in range(5)}
+    with pytest.warns(tp.WindowWarning) as caught:
+        tp.drift(LINEAR, people(20, 1), windows, risk=0.3, theta1=50.0, theta2=50.0, features=False, permutations=9)
+    assert len(caught) == 1
+    assert "in 5 of 5 windows ('w0', 'w1', 'w2', ...)" in str(caught[0].message)
+
+
+def dated(rows: int, period: str) -> tuple[pd.DataFrame, Any]:
+    x, y = people(rows, 2, 0.5)
+    return x.assign(day=pd.date_range("2026-01-01", periods=rows, freq=period)), y
+
+
+@pytest.mark.parametrize("held", ["dates", "text", "days", "numbers"])
+def test_dates_are_grouped_by_a_period(held: str) -> None:
+    x, y = dated(60, "D")
+    as_held = {
+        "dates": x["day"],
+        "text": x["day"].dt.strftime("%Y-%m-%d"),
+        "days": x["day"].dt.date,
+        "numbers": x["day"].dt.strftime("%Y%m%d").astype(int),
+    }
+    found = tp.drift(LINEAR, people(50, 1), (x.assign(day=as_held[held]), y), risk=0.5, by="day:month", **PRICES, **QUIET)
+    assert list(found) == ["2026-01", "2026-02", "2026-03"]
+    assert [each.rows_after for each in found.results.values()] == pytest.approx([31, 28, 1])
+    weeks = tp.drift(LINEAR, people(50, 1), (x.assign(day=as_held[held]), y), risk=0.5, by="day:week", **PRICES, **QUIET)
+    assert list(weeks)[:2] == ["2026-W01", "2026-W02"]
+    assert list(weeks)[-1] == "2026-W09"
+
+
+def test_a_column_with_a_colon_in_its_name_is_that_column() -> None:
+    x, y = people(60, 2, 0.5)
+    split = x.assign(**{"a:month": np.arange(60) % 2})
+    found = tp.drift(LINEAR, people(50, 1), (split, y), risk=0.5, by="a:month", **PRICES, **QUIET)
+    assert list(found) == ["0", "1"]
+
+
+def test_too_many_windows_are_refused_before_any_work_with_a_coarser_period() -> None:
+    def never(frame: Any) -> Any:
+        raise AssertionError("the model was asked")
+
+    x, y = dated(1200, "h")
+    asked: dict[str, Any] = {"reference": people(20, 1), "risk": 0.5, **PRICES, **QUIET}
+    with pytest.raises(tp.InputError, match=r"makes 1,200 windows, and at most 1,000 .* by='day:day' makes 50\."):
+        tp.drift(never, current=(x, y), by="day", **asked)
+    with pytest.raises(tp.InputError, match=r"makes 1,200 windows.*Give fewer values"):
+        tp.drift(never, current=(x.drop(columns="day"), y), by=np.arange(1200), **asked)
+    with pytest.raises(tp.InputError, match=r"makes 1,200 windows.*for example days, of which there are 50"):
+        tp.drift(never, current=(x.drop(columns="day"), y), by=x["day"].to_numpy(), **asked)
+    with pytest.raises(tp.InputError, match="current has 1,001 windows"):
+        tp.drift(never, current={str(k): (x, y) for k in range(1001)}, **asked)
+    with pytest.raises(tp.InputError, match=r"'decade' is not a period. Use day, week"):
+        tp.drift(never, current=(x, y), by="day:decade", **asked)
+    with pytest.raises(tp.InputError, match="the column does not hold dates"):
+        tp.drift(never, current=(x, y), by="a:month", **asked)
+
+
+def test_the_time_limit_is_for_the_stabilities_of_all_features_together() -> None:
+    model = fitted("trees")
+    found = tp.drift(model, people(60, 1), people(50, 2, 0.5), risk=0.6, time_limit=1e-9, **PRICES, permutations=0)
+    late = [each for each in found.by_feature if "the time limit was reached" in each.note]
+    assert len(late) == 2, "of three features the first was asked for"
+    assert all(math.isnan(each.stability) and not math.isnan(each.risk_if_only) for each in late)

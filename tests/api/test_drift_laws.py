@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linprog
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -15,10 +16,12 @@ from sklearn.preprocessing import OneHotEncoder
 
 import tippingpoint as tp
 from tippingpoint.api.cases import prepared
+from transports import conic_drift
 
 COEF = np.array([1.0, -0.5])
 MODEL = (COEF, 0.1)
 ALONE: dict[str, Any] = {"permutations": 0, "features": False}
+PRICED: dict[str, Any] = {"permutations": 0, "theta1": 1.0, "theta2": 0.5}
 
 
 def rows(count: int, seed: int, shift: float = 0.0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -162,3 +165,106 @@ def test_no_combination_of_jumps_shifts_a_score_farther_than_the_line_says() -> 
     ratios = np.square(np.subtract(*scores[pairs.T]))[moved] / (margins.compliance * apart[moved])
     assert 0.5 < ratios.max() <= 1.0 + 1e-9
     assert margins.unit == "features (linear, relaxed)"
+
+
+def transport(p: np.ndarray[Any, Any], q: np.ndarray[Any, Any], costs: np.ndarray[Any, Any]) -> float:
+    """The cheapest way from `p` to `q`, by SciPy's linear programming; infinite if there is none."""
+    starts, ends = np.nonzero(np.isfinite(costs))
+    sides = np.zeros((len(p) + len(q), len(starts)))
+    sides[starts, np.arange(len(starts))] = sides[len(p) + ends, np.arange(len(starts))] = 1.0
+    solved = linprog(costs[starts, ends], A_eq=sides, b_eq=np.concatenate([p, q]))
+    return math.inf if solved.status or solved.fun is None else solved.fun
+
+
+def encoded(frame: pd.DataFrame, y: Any) -> Any:
+    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["c"]), remainder="passthrough")
+    return make_pipeline(encode, LogisticRegression()).fit(frame, y)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_category_drifts_at_its_declared_prices_also_to_values_that_only_the_space_has(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    levels, y = list("abcde"), np.arange(40) % 2
+    before = pd.DataFrame({"c": rng.choice(levels[:3], size=40), "x": rng.normal(size=40)})
+    before.loc[:2, "c"] = levels[:3]
+    after = pd.DataFrame({"c": rng.choice(levels, size=30), "x": rng.normal(size=30)})
+    table = np.where(np.eye(5, dtype=bool), 0.0, 10.0 ** rng.uniform(-1.5, 0.5, size=(5, 5)))
+    space = tp.Space(categories={"c": levels}, switch={"c": table}, price={"c": 0.3}, frozen=["x"])
+    prices: dict[str, Any] = {"theta1": 2.0, "theta2": math.inf, "permutations": 0}
+    (found,) = tp.drift(encoded(before, y), (before, y), (after, None), risk=0.9, space=space, **prices).by_feature
+    p, q = (np.array([(frame["c"] == level).mean() for level in levels]) for frame in (before, after))
+    held, wanted = p > 0.0, q > 0.0
+    truth = transport(p[held], q[wanted], 0.6 * table[np.ix_(held, wanted)])
+    assert (found.lower, found.drift) == (pytest.approx(truth, rel=1e-6), pytest.approx(truth, rel=1e-6))
+    assert found.note == ""
+
+
+@pytest.mark.parametrize("theta2", [0.5, math.inf])
+def test_a_change_without_a_declared_price_is_named_and_the_lower_bound_takes_none(theta2: float) -> None:
+    y = np.arange(40) % 2
+    before = pd.DataFrame({"c": list("aabb") * 10, "x": np.linspace(-1.0, 1.0, 40)})
+    after = before.assign(c=["b"] * 20 + ["new"] * 20)
+    space = tp.Space(switch={"c": {"a": {"b": 1.0}, "b": {"a": 3.0}}}, frozen=["x"])
+    prices: dict[str, Any] = {"theta1": 1.0, "theta2": theta2, "permutations": 0}
+    drifted = tp.drift(encoded(before, y), (before, y), (after, None), risk=0.9, space=space, **prices)
+    (found,) = drifted.by_feature
+    assert found.assumed
+    assert "no price is declared from 'a' to 'new' and 1 more changes" in found.note
+    assert any("'c'" in note and "no declared price" in note for note in drifted.notes)
+    if math.isinf(theta2):
+        costs = np.array([[1.0, 3.0], [0.0, 3.0]])
+        assert found.drift == pytest.approx(transport(np.full(2, 0.5), np.full(2, 0.5), costs))
+        free = np.where(costs == 3.0, 0.0, costs)
+        assert found.lower == pytest.approx(transport(np.full(2, 0.5), np.full(2, 0.5), free), abs=1e-12)
+    assert found.lower < found.drift
+
+
+def test_one_price_for_all_changes_holds_for_new_values_too() -> None:
+    y = np.arange(40) % 2
+    before = pd.DataFrame({"c": list("aabb") * 10, "x": np.linspace(-1.0, 1.0, 40)})
+    after = before.assign(c=["b"] * 20 + ["new"] * 20)
+    prices: dict[str, Any] = {"theta1": 1.0, "theta2": math.inf, "permutations": 0}
+    space = tp.Space(price={"c": 0.7}, frozen=["x"])
+    (found,) = tp.drift(encoded(before, y), (before, y), (after, None), risk=0.9, space=space, **prices).by_feature
+    assert (found.drift, found.lower, found.note) == (pytest.approx(0.35), pytest.approx(0.35), "")
+
+
+@pytest.mark.parametrize("kind", ["numeric", "ordinal", "integer"])
+@pytest.mark.parametrize("theta2", [0.5, math.inf])
+def test_values_go_missing_at_their_declared_price(kind: str, theta2: float) -> None:
+    """Between the bounds lies the transport with one more place for what is missing."""
+    rng = np.random.default_rng(0)
+    x0, x1 = rng.integers(0, 5, size=60).astype(float), rng.integers(0, 5, size=50).astype(float)
+    x0[:6], x1[:20] = np.nan, np.nan
+    before, after = (pd.DataFrame({"x": x}) for x in (x0, x1))
+    y = np.arange(60) % 2
+
+    def model(frame: pd.DataFrame) -> Any:
+        return np.where(frame["x"].isna(), -1.0, frame["x"] - 2.0)
+
+    space = tp.Space(kind={"x": kind}, price={"x": 0.4}, missing={"x": 0.9})
+    settings: dict[str, Any] = {"theta1": 2.0, "theta2": theta2, "space": space, "output": "score"}
+    drifted = tp.drift(model, (before, y), (after, None), risk=0.9, permutations=9, **settings)
+    (found,) = drifted.by_feature
+    costs = 0.8 * np.square(x0[:, None] - x1)
+    costs = np.where(np.isnan(x1), np.where(np.isnan(x0)[:, None], 0.0, 1.8), np.where(np.isnan(x0)[:, None], np.inf, costs))
+    p, q = np.full(60, 1 / 60), np.full(50, 1 / 50)
+    truth = transport(p, q, costs) if math.isinf(theta2) else conic_drift(p, q, costs, theta2, "kl")
+    assert found.lower <= truth * (1.0 + 1e-6)
+    assert found.drift == pytest.approx(truth, rel=1e-3)
+    assert found.lower == pytest.approx(truth, rel=1e-3)
+    assert 0.0 <= found.risk_if_only <= 1.0
+    assert found.p_value <= 0.2 or math.isinf(theta2), "without reweighting no missing value comes back"
+
+
+def test_a_drift_beyond_the_bounds_is_not_to_be_compared_with_a_stability_within_them() -> None:
+    x, y = rows(80, 1)
+    later = rows(70, 2, 0.5)[0]
+    free, within = (tp.Space(), tp.Space(upper={"x0": 0.5}, outliers="keep"))
+    notes = [
+        {each.name: each.note for each in tp.drift(MODEL, (x, y), (later, None), risk=0.9, space=space, **PRICED).by_feature}
+        for space in (free, within)
+    ]
+    assert notes[0] == {"x0": "", "x1": ""}
+    assert notes[1]["x1"] == ""
+    assert "leaves out the bounds" in notes[1]["x0"]

@@ -161,7 +161,8 @@ def test_the_examples_of_the_help_work(command: str, place: Path, cli: Command) 
     for file, model_ in (("now.csv", "a"), ("next.csv", "b")):
         table[table["model"] == model_].to_csv(place / file, index=False)
     for file in ("5.csv", "6.csv", "june.csv", "later.csv"):
-        patients().assign(month=np.arange(120) % 2).to_csv(place / file, index=False)
+        dates = pd.date_range("2026-01-31", periods=120).strftime("%Y-%m-%d")
+        patients().assign(region=np.arange(120) % 2, date=dates).to_csv(place / file, index=False)
     shown = examples(command, cli)
     assert len(shown) >= 2
     for example in shown:

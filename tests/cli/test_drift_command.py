@@ -132,3 +132,26 @@ def test_a_report_holds_the_stability_against_what_the_data_did(months: Path, cl
     }
     assert cli(*asked, "--current", "june.csv", "--report", "page.md", "--quiet")[0] == 0
     assert "## Against what?" in (months / "page.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore:two samples of these sizes")
+def test_dates_are_split_by_period_and_too_many_windows_name_the_flag(months: Path, cli: Command) -> None:
+    rows = pd.concat(windows(), ignore_index=True)
+    daily = pd.date_range("2026-01-01", periods=len(rows), freq="D").strftime("%Y-%m-%d")
+    rows.assign(day=daily).to_csv(months / "daily.csv", index=False)
+    asked = ("drift", *SUBJECT, *QUESTION, "--no-features", "--json", "-")
+    code, out, _ = cli(*asked, "--current", "daily.csv", "--by", "day:quarter")
+    assert code == 0
+    stored = json.loads(out)
+    assert list(stored["results"])[:1] == ["2026Q1"]
+    assert stored["least_adjusted"] == pytest.approx(min(len(stored["results"]) / 20, 1.0))
+    many = pd.concat([rows.iloc[:10]] * 110, ignore_index=True)
+    times = pd.date_range("2026-01-01", periods=len(many), freq="h").strftime("%Y-%m-%dT%H:%M")
+    many.assign(at=times).to_csv(months / "many.csv", index=False)
+    code, _, err = cli(*asked, "--current", "many.csv", "--by", "at")
+    assert code == 2
+    assert "--by at makes 1,100 windows, and at most 1,000 are compared in one call." in " ".join(err.split())
+    assert "Group the dates by a period: --by at:day makes 46." in " ".join(err.split())
+    code, _, err = cli(*asked, "--current", "many.csv", "--by", "at:hour")
+    assert code == 2
+    assert "--by at:hour: 'hour' is not a period" in err

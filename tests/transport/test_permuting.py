@@ -123,3 +123,36 @@ def test_bins_that_do_not_move_are_dealt_out_too() -> None:
     before, after = np.bincount(x) / 200, np.bincount(y) / 200
     assert test.value == pytest.approx(after @ np.log(after / before))
     assert np.isfinite(test.floor)
+
+
+def test_more_permutations_are_made_only_for_a_small_p_value() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=60)
+    alike = permuted(x[:30], None, x[30:], None, price=1.0, theta2=1.0, permutations=19, most=79)
+    assert (len(alike.null), alike.p_value >= 0.05) == (19, True)
+    apart = permuted(x[:30], None, x[30:] + 5.0, None, price=1.0, theta2=1.0, permutations=39, most=79)
+    assert (len(apart.null), apart.p_value) == (79, 1.0 / 80.0)
+    levels = ["a"] * 30, ["b"] * 30
+
+    def value(p: FloatArray, q: FloatArray) -> float:
+        return drift_by_switching(p, q, switch=1.0, theta2=1.0).upper
+
+    found = permuted_levels(levels[0], None, levels[1], None, value, permutations=39, most=59)
+    assert len(found.null) == 59
+
+
+def test_p_values_stay_valid_if_large_ones_end_early() -> None:
+    """Of 400 tests of equal populations, at most so many are small as chance allows: four standard deviations."""
+    rng = np.random.default_rng(6)
+    found = []
+    for seed in range(400):
+        pooled = rng.normal(size=16)
+
+        def value(p: FloatArray, q: FloatArray, pooled: FloatArray = pooled) -> float:
+            return abs(float((p - q) @ pooled))
+
+        rows = np.arange(8), None, np.arange(8, 16), None
+        found.append(permuted_levels(*rows, value, permutations=19, most=99, seed=seed).p_value)
+    values = np.array(found)
+    for level in (0.01, 0.02, 0.05, 0.1, 0.5):
+        assert (values <= level).sum() <= 400 * level + 4.0 * np.sqrt(400 * level * (1.0 - level))

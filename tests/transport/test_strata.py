@@ -11,7 +11,14 @@ import pytest
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.divergences import divergence_named
 from tippingpoint.errors import InputError
-from tippingpoint.transport import StratifiedDrift, drift_by_stratum, drift_on_line, drift_on_table
+from tippingpoint.transport import (
+    StratifiedDrift,
+    drift_by_stratum,
+    drift_on_line,
+    drift_on_table,
+    drift_with_missing,
+    permuted_with_missing,
+)
 from transports import conic_drift, squares
 
 INF = math.inf
@@ -88,3 +95,41 @@ def test_labels_of_several_kinds_are_told_apart() -> None:
 def test_a_label_a_row() -> None:
     with pytest.raises(InputError, match="current_labels has the shape"):
         stratified(([0.0], None, [1], [0.0], None, [1, 2]))
+
+
+@pytest.mark.parametrize("divergence", ["kl", "chi2"])
+def test_values_that_go_missing_are_one_more_place(divergence: str) -> None:
+    """Against a conic solver on the plan with all its pairs; also if all values are missing, or none of them are."""
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        x, y = rng.normal(size=rng.integers(1, 9)), rng.normal(size=rng.integers(1, 9)) + 0.5
+        x[rng.random(len(x)) < 0.3], y[rng.random(len(y)) < 0.5] = np.nan, np.nan
+        p, q = rng.random(len(x)) + 0.1, rng.random(len(y)) + 0.1
+        price, missing, theta2 = 10.0 ** rng.uniform(-1.0, 1.0, size=3)
+        gone, lost = np.isnan(x)[:, None], np.isnan(y)
+        costs = np.where(gone, np.where(lost, 0.0, np.inf), np.where(lost, missing, squares(x, y, price)))
+        prices: dict[str, Any] = {"price": price, "missing": missing, "theta2": theta2, "divergence": divergence}
+        made = drift_with_missing(x, p, y, q, **prices)
+        if np.isfinite(costs.min(axis=0)).all():
+            truth = conic_drift(p, q, costs, theta2, divergence)
+            assert made.whole.lower <= truth * (1.0 + 1e-6) + 1e-7
+            assert made.whole.upper == pytest.approx(truth, rel=1e-4, abs=1e-6)
+            assert made.whole.lower == pytest.approx(truth, rel=1e-4, abs=1e-6)
+            assert made.whole.moving + made.whole.reweighting == pytest.approx(made.whole.upper)
+        else:
+            assert made.whole.lower == made.whole.upper == np.inf
+
+
+@pytest.mark.parametrize("theta2", [1.0, np.inf])
+def test_of_many_rows_the_bounds_of_values_that_go_missing_are_close(theta2: float) -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=3000), 1.2 * rng.normal(size=2500) + 0.3
+    x[rng.random(3000) < 0.1], y[rng.random(2500) < 0.3] = np.nan, np.nan
+    found = drift_with_missing(x, None, y, None, price=1.0, missing=0.5, theta2=theta2).whole
+    assert 0.99 * found.upper <= found.lower <= found.upper
+    kept = ~np.isnan(x), ~np.isnan(y)
+    stays = drift_by_stratum(np.nan_to_num(x), None, kept[0], np.nan_to_num(y), None, kept[1], price=1.0, theta2=theta2).whole
+    assert found.upper < stays.upper, "that values may go missing makes it cheaper"
+    test = permuted_with_missing(x, None, y, None, price=1.0, missing=0.5, theta2=1.0, permutations=19)
+    assert test.p_value == 1.0 / 20.0
+    assert test.floor < 0.1 * test.value

@@ -6,13 +6,13 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, overload
 
 import numpy as np
 
 from tippingpoint.api.calibration import expected_risk
-from tippingpoint.api.feature_drift import FeatureTable, feature_table, seed_of
+from tippingpoint.api.feature_drift import FEATURE_PERMUTATIONS, FeatureTable, feature_table, seed_of
 from tippingpoint.api.partitioned import refuse_partitions
 from tippingpoint.api.prices import read_number, resolve_prices
 from tippingpoint.api.profiles import Profile
@@ -26,20 +26,37 @@ from tippingpoint.errors import InputError, UnsupportedError, WindowWarning
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.losses import Loss
-from tippingpoint.progress import progress_bar
+from tippingpoint.progress import Tick, progress_bar
 from tippingpoint.results.drift import DriftResult, DriftSeries
 from tippingpoint.results.drift_parts import Balance, DriftEvidence, Outcome, by_importance
 from tippingpoint.results.drift_text import CALIBRATION
+from tippingpoint.results.stability import StabilityResult
 from tippingpoint.space import Space
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.scaling import Scale
+from tippingpoint.text import LINEAR
 from tippingpoint.transport import Drift, drift_by_stratum, drift_on_line, permuted
 
 CURRENT = "current"
 """What a window is called that has no name."""
 
 PERMUTATIONS = 199
-"""Deals of the rows of both windows at random, where nobody says how many: the least p-value is a two-hundredth."""
+"""Default number of permutations of the rows of both windows, for few windows: the smallest p-value is then 1/200."""
+
+LEAST_ADJUSTED = 0.025
+"""For several windows the default is as many as make this the smallest corrected p-value."""
+
+ROWS_PERMUTED = 300_000_000
+"""Rows that are permuted for all windows together, at most, if the number of permutations is the default: a few minutes."""
+
+ROWS_AT_LEAST = 2500
+"""A permutation of fewer rows takes as long as one of so many."""
+
+MAX_WINDOWS = 1000
+"""Windows that are compared in one call."""
+
+MAX_NAMED = 3
+"""Windows that a warning names."""
 
 Windows = Mapping[str, tuple[Any, ...]]
 """Several windows by name."""
@@ -58,7 +75,7 @@ def drift(
     loss: str | Loss | Callable[..., Any] | None = ...,
     space: Space | None = ...,
     scale: Scale | None = ...,
-    permutations: int = ...,
+    permutations: int | None = ...,
     seed: int = ...,
     features: bool = ...,
     assume: str | None = ...,
@@ -77,7 +94,7 @@ def drift(
     loss: str | Loss | Callable[..., Any] | None = ...,
     space: Space | None = ...,
     scale: Scale | None = ...,
-    permutations: int = ...,
+    permutations: int | None = ...,
     seed: int = ...,
     features: bool = ...,
     assume: str | None = ...,
@@ -96,7 +113,7 @@ def drift(
     loss: str | Loss | Callable[..., Any] | None = ...,
     space: Space | None = ...,
     scale: Scale | None = ...,
-    permutations: int = ...,
+    permutations: int | None = ...,
     seed: int = ...,
     features: bool = ...,
     assume: str | None = ...,
@@ -114,7 +131,7 @@ def drift(
     loss: str | Loss | Callable[..., Any] | None = None,
     space: Space | None = None,
     scale: Scale | None = None,
-    permutations: int = PERMUTATIONS,
+    permutations: int | None = None,
     seed: int = 0,
     features: bool = True,
     assume: str | None = None,
@@ -136,21 +153,26 @@ def drift(
         trained on, which nobody can tell from the data.
     current
         The same of what came after; `y` is None where labels are not known, and only sizes are told then. Several windows by
-        name, as `{"2016": (X, y), "2017": (X, y)}`, make a `DriftSeries`.
+        name, as `{"2016": (X, y), "2017": (X, y)}`, make a `DriftSeries`. At most 1000 windows are compared in one call.
     risk
         The threshold of the tolerance, a mean loss.
     loss, space, scale
         As in `profile`; units are those of the reference.
     permutations, seed
-        How often the rows of both windows are dealt out at random, for the noise floor and the p-value; 0 for neither.
+        How often the rows of both windows are permuted, for the noise floor and the p-value; 0 for neither. The default is
+        199, and more for several windows: a corrected p-value is at least windows/(permutations + 1), and the default brings
+        that to 0.025 if it takes no more than a few minutes. Windows whose p-value is large after 199 get no more. Single
+        features get 99 by default.
     features
         Whether to look at every feature alone too.
     assume
         "calibration": that outcomes at the same score are as frequent as before; adds the expected risk, which is an estimate.
     by
-        A column of the current X, which is then no feature, or a value for each of its rows: a window for each value.
+        A column of the current X, which is then no feature, or a value for each of its rows: a window for each value. Dates
+        are grouped by a period after a colon: `by="date:month"`, or day, week, quarter, year.
     settings
-        Prices and divergence, as in `Profile.stability`; and options of the model's family.
+        Prices and divergence, as in `Profile.stability`; and options of the model's family. `time_limit` also bounds the
+        time for the stabilities of single features, all together; those that are left open have a note.
 
     Examples
     --------
@@ -167,14 +189,27 @@ def drift(
     _check(permutations, seed, assume)
     read = Reference.read(model, before, {**given.options, "seed": seed}, loss=loss, space=space, scale=scale)
     check_used(given.options, [read.case.family])
-    drifting = _Drifting(read, read_number("risk", risk), question, permutations, seed, assume)
+    drifting = _Drifting(
+        read, read_number("risk", risk), question, _Permutations.choose(permutations, before, windows), seed, assume
+    )
     warn_of_overlap(before, windows)
     found = {}
-    with progress_bar("windows", len(windows), show=None if several else False) as tick:
+    steps = 1 + (len(read.case.domain.features) if features else 0)
+    title, show = "windows" if several else "drift", given.options.get("progress")
+    with progress_bar(title, len(windows) * steps, show=show) as tick:
         for k, (name, each) in enumerate(windows.items()):
-            found[name] = drifting.measured(name, each, k, features=features)
-            tick(k + 1)
+            found[name] = drifting.measured(name, each, k, features=features, tick=partial(_tick_from, tick, k * steps))
+    _warn_of_noise(found)
     return DriftSeries(found, read.case.features.backend) if several else next(iter(found.values()))
+
+
+def _tick_from(tick: Tick, start: int, done: int) -> None:
+    """Of the steps of one window, those of all of them."""
+    tick(start + done)
+
+
+def _rows(window: Given) -> int:
+    return len(window.x) if hasattr(window.x, "__len__") else 0
 
 
 def _read(reference: Any, current: Any, by: Any) -> tuple[Given, dict[str, Given], bool]:
@@ -186,9 +221,14 @@ def _read(reference: Any, current: Any, by: Any) -> tuple[Given, dict[str, Given
             raise InputError("by= splits one window, and current names several; leave one of them out.")
         if not current:
             raise InputError("current is empty; give a window, as (X, y), or several by name.")
+        if len(current) > MAX_WINDOWS:
+            raise InputError(
+                f"current has {len(current):,} windows, and at most {MAX_WINDOWS:,} are compared in one call. Join some, or"
+                " call drift for a part of them."
+            )
         return before, {str(name): read_given(f"current[{name!r}]", each) for name, each in current.items()}, True
     after = read_given("current", current)
-    return (before, {CURRENT: after}, False) if by is None else (before, split_by(after, by), True)
+    return (before, {CURRENT: after}, False) if by is None else (before, split_by(after, by, MAX_WINDOWS), True)
 
 
 def _question(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,10 +244,39 @@ def _question(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check(permutations: Any, seed: Any, assume: Any) -> None:
     for name, value in (("permutations", permutations), ("seed", seed)):
+        if name == "permutations" and value is None:
+            continue
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
             raise InputError(f"{name}={value!r} must be a whole number, 0 or more.")
     if assume not in (None, "calibration"):
         raise InputError(f"assume={assume!r} is not known; there is 'calibration', or None to assume nothing.")
+
+
+@dataclass(frozen=True)
+class _Permutations:
+    """How many there are: for every window, for one whose p-value is small after these, and for a feature."""
+
+    first: int
+    most: int
+    feature: int
+
+    @classmethod
+    def choose(cls, asked: int | None, before: Given, windows: Mapping[str, Given]) -> _Permutations:
+        """Those that the user asked for; otherwise by the number of windows and of rows."""
+        if asked is not None:
+            return cls(asked, asked, asked)
+        wanted = math.ceil(len(windows) / LEAST_ADJUSTED) - 1
+        rows = sum(max(_rows(before) + _rows(each), ROWS_AT_LEAST) for each in windows.values())
+        return cls(PERMUTATIONS, max(PERMUTATIONS, min(wanted, ROWS_PERMUTED // rows)), FEATURE_PERMUTATIONS)
+
+
+@dataclass(frozen=True)
+class _InSpace:
+    """A stability in the space itself; NaN if it is not known."""
+
+    value: float
+    lower: float
+    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -217,11 +286,11 @@ class _Drifting:
     reference: Reference
     risk: float
     question: Mapping[str, Any]
-    permutations: int
+    permutations: _Permutations
     seed: int
     assume: str | None
 
-    def measured(self, name: str, given: Given, number: int, *, features: bool) -> DriftResult:
+    def measured(self, name: str, given: Given, number: int, *, features: bool, tick: Tick) -> DriftResult:
         """The drift of one window."""
         current = self.reference.current(name, given)
         labelled = current.y is not None
@@ -233,13 +302,15 @@ class _Drifting:
         found = drift_on_line(places, before.base, after, current.base, price=price, **reweighted)
         seed = seed_of(self.seed, number)
         floor, p_value = math.nan, math.nan
-        if self.permutations:
+        if self.permutations.first:
             rows = places, before.base, after, current.base
-            dealt = permuted(*rows, price=price, permutations=self.permutations, seed=seed, **reweighted)
+            first, most = self.permutations.first, self.permutations.most
+            dealt = permuted(*rows, price=price, permutations=first, most=most, seed=seed, **reweighted)
             floor, p_value = dealt.floor, dealt.p_value
-        table = self._features(before, current, seed) if features else FeatureTable()
+        tick(1)
+        table = self._features(before, current, seed, tick) if features else FeatureTable()
         expected = expected_risk(self.reference, current.features, current.base) if self.assume else None
-        result = DriftResult(
+        return DriftResult(
             value=found.upper,
             lower=found.lower,
             upper=found.upper,
@@ -254,6 +325,10 @@ class _Drifting:
             risk_before=self.line.risk,
             tolerance=self.tolerance.value,
             tolerance_error=self.tolerance.standard_error,
+            stability=self.stability.value,
+            stability_lower=self.stability.lower,
+            stability_error=self.stability.standard_error,
+            permutations=self.permutations.most,
             loss=self.line.loss,
             divergence=self.question["divergence"].label,
             theta1=self.question["theta1"],
@@ -269,8 +344,6 @@ class _Drifting:
             backend=self.reference.case.features.backend,
             evidence=DriftEvidence(places, before.base, found.weights, found.destinations, after, current.base),
         )
-        _warn_of_noise(result)
-        return result
 
     @cached_property
     def scored(self) -> Window:
@@ -283,8 +356,17 @@ class _Drifting:
         return self._profile(self.reference.window())
 
     @cached_property
-    def tolerance(self) -> Any:
+    def tolerance(self) -> StabilityResult:
         return self.line.stability(self.risk, **self.question)
+
+    @cached_property
+    def stability(self) -> _InSpace:
+        """The stability of the reference in its space: the tolerance if the line is exact, and unknown if it is a search."""
+        case = self.reference.case
+        if self.unit != LINEAR and case.judgement.searched:
+            return _InSpace(math.nan, math.nan, math.nan)
+        found = self.tolerance if self.unit == LINEAR else case.profile().stability(self.risk, **self.question)
+        return _InSpace(found.value, found.lower, found.standard_error)
 
     def statistic(self, *, labelled: bool) -> str:
         """What is measured of a row."""
@@ -367,8 +449,9 @@ class _Drifting:
         )
         return Balance(split.labels, split.moving, split.reweighting)
 
-    def _features(self, before: Window, current: Window, seed: int) -> FeatureTable:
-        return feature_table(self.reference, before, current, self.risk, self.question, self.permutations, seed)
+    def _features(self, before: Window, current: Window, seed: int, tick: Tick) -> FeatureTable:
+        dealt = self.permutations.feature
+        return feature_table(self.reference, before, current, self.risk, self.question, dealt, seed, tick)
 
     @property
     def _notes(self) -> tuple[str, ...]:
@@ -399,17 +482,25 @@ def _effective(base: FloatArray) -> float:
 
 
 def _ceiling(line: Profile, cost: float, question: Mapping[str, Any]) -> float:
-    """The largest risk that a perturbation of this cost can reach: certified, as the line is known in closed form."""
+    """A proved bound on the risk that a perturbation of this cost can reach; the largest loss if there is no better one."""
     found = line.worst_risk(cost, **question)
-    return found.value if found.certified is None else found.certified
+    return line.loss_range[1] if found.certified is None else found.certified
 
 
-def _warn_of_noise(result: DriftResult) -> None:
-    if result.floor >= result.tolerance > 0.0:
-        warnings.warn(
-            f"two samples of these sizes from one population drift by {result.floor:.2g} in the mean, no less than the"
-            f" tolerance {result.tolerance:.2g}; a floor of a tenth of it takes some {result.rows_needed():,.0f} rows in each"
-            " window.",
-            WindowWarning,
-            stacklevel=4,
-        )
+def _warn_of_noise(results: Mapping[str, DriftResult]) -> None:
+    """One warning for all windows whose noise is no less than the tolerance."""
+    noisy = {name: each for name, each in results.items() if each.floor >= each.tolerance > 0.0}
+    if not noisy:
+        return
+    worst = max(noisy.values(), key=lambda each: each.floor)
+    where = ""
+    if len(results) > 1:
+        names = ", ".join(map(repr, list(noisy)[:MAX_NAMED])) + (", ..." if len(noisy) > MAX_NAMED else "")
+        where = f" in {len(noisy)} of {len(results)} windows ({names})"
+    warnings.warn(
+        f"two samples of these sizes from one population drift by {worst.floor:.2g} in the mean, no less than the"
+        f" tolerance {worst.tolerance:.2g}{where}; a floor of a tenth of it takes some {worst.rows_needed():,.0f} rows in each"
+        " window.",
+        WindowWarning,
+        stacklevel=3,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 from tippingpoint.api.windows import Losses, Reference, Window, losses_at
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.data.columns import Column
-from tippingpoint.errors import InputError, ModelError, UnsupportedError
+from tippingpoint.errors import InputError, ModelError, UnsupportedError, listed
+from tippingpoint.progress import Tick
 from tippingpoint.results.drift_parts import FeatureDrift
 from tippingpoint.space.domain import Domain, Menu
 from tippingpoint.transport import (
@@ -21,20 +23,32 @@ from tippingpoint.transport import (
     drift_by_stratum,
     drift_by_switching,
     drift_on_table,
+    drift_with_missing,
     permuted,
     permuted_levels,
+    permuted_with_missing,
 )
 
-MAX_PERMUTATIONS = 99
-"""Deals at random for each feature, at most: there are many of them, and their p-values are to be read together."""
+FEATURE_PERMUTATIONS = 99
+"""Permutations for each feature by default: there are many of them, and their p-values are not corrected."""
 
 MAX_NAMED = 6
 """Values that the reference does not have, named at most."""
+
+SAME = 1e-9
+"""Relative difference below which a price that nobody declared makes no difference."""
 
 NO_PLACE = "some current values have no place in its order, as the reference does not have them; list them in categories="
 UNREACHED = "nothing that may be done to the reference has this distribution, as values began to be missing"
 REFUSED = "the model takes no values that the reference does not have"
 NOT_SEARCHED = "its stability is a search of its own; ask feature_stability"
+NEARLY = 0.01
+"""Relative gap between the bounds of a stability from which on they are reported."""
+
+OUT_OF_TIME = "its stability was not asked for, as the time limit was reached"
+BEYOND = "its drift leaves out the bounds and the direction of the space, its stability does not; do not compare the two"
+NO_PRICE = "no change of it has a declared price; declare one in Space(switch=...)"
+NONE_OF_THEM = "none of its columns"
 
 
 @dataclass(frozen=True)
@@ -58,14 +72,21 @@ class Levels:
     names
         What each is called.
     costs
-        `(K, K)`: of going from one to the other; one number where all switches cost the same.
+        `(K, K)`: the declared cost of going from one to the other; infinite if none is declared.
+    assumed
+        The cost that is assumed for those changes: that of the most expensive declared one; NaN if none is declared.
     """
 
     before: IntArray
     after: IntArray
     values: FloatArray
     names: tuple[str, ...]
-    costs: FloatArray | float
+    costs: FloatArray
+    assumed: float
+
+    def filled(self, cost: float) -> FloatArray:
+        """The costs, with this one for changes that have none."""
+        return np.where(np.isfinite(self.costs), self.costs, cost)
 
 
 @dataclass(frozen=True)
@@ -85,6 +106,7 @@ def feature_table(
     question: Mapping[str, Any],
     permutations: int,
     seed: int,
+    tick: Tick,
 ) -> FeatureTable:
     """Every feature that may move, alone, at the prices of the space; its bounds and directions do not bind the world."""
     if len(before.features.shape) != 1:
@@ -94,13 +116,19 @@ def feature_table(
         replace(own, categories=_joined(own, other))
         for own, other in zip(before.features.columns, current.features.columns, strict=True)
     )
-    dealt = min(permutations, MAX_PERMUTATIONS)
     losses = losses_at(reference, columns)
-    measured = _Measured(reference, before, current, columns, risk, question, dealt, seed, losses)
-    rows = tuple(measured.feature(name) for name in domain.features)
+    measured = _Measured(reference, before, current, columns, risk, question, permutations, seed, losses)
+    found = []
+    for k, name in enumerate(domain.features):
+        found.append(measured.feature(name))
+        tick(k + 2)  # the first is of all features together
+    rows = tuple(found)
     frozen = [name for j, name in enumerate(domain.names) if not _moves(domain, j)]
-    notes = (f"{len(frozen)} features that may not move were not looked at: their drift has no price",) if frozen else ()
-    return FeatureTable(rows, notes)
+    notes = [f"{len(frozen)} features that may not move were not looked at: their drift has no price"] if frozen else []
+    assumed = [row.name for row in rows if row.assumed]
+    if assumed:
+        notes.append(f"{listed(assumed)}: some changes have no declared price; the notes of `features` have what is assumed")
+    return FeatureTable(rows, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -132,17 +160,34 @@ class _Measured:
     def feature(self, name: str) -> FeatureDrift:
         menu = next((menu for menu in self.domain.menus if menu.name == name), None)
         if menu is None:
-            j = self.domain.names.index(name)
-            return self._along(name, np.array([j]), self.question["theta1"] * float(self.domain.price[j]))
+            return self._numeric(name)
         if menu.metric:
             return self._ordered(menu)
         return self._switched(menu)
 
+    def _numeric(self, name: str) -> FeatureDrift:
+        """A number that moves freely."""
+        j = self.domain.names.index(name)
+        x1 = self.current.features.x[:, j]
+        beyond = bool(self.domain.direction[j]) or bool(((x1 < self.domain.lower[j]) | (x1 > self.domain.upper[j])).any())
+        theta1 = self.question["theta1"]
+        missing = theta1 * self.domain.missing.get(j, math.inf)
+        return self._along(name, np.array([j]), theta1 * float(self.domain.price[j]), missing=missing, beyond=beyond)
+
     def _along(
-        self, name: str, columns: IntArray, price: float, places: tuple[FloatArray, FloatArray] | None = None, **extra: Any
+        self,
+        name: str,
+        columns: IntArray,
+        price: float,
+        places: tuple[FloatArray, FloatArray] | None = None,
+        *,
+        missing: float = math.inf,
+        **extra: Any,
     ) -> FeatureDrift:
-        """A feature with a place for every value; rows that have none, as it is missing, stay among themselves."""
+        """A feature with a place for every value; missing values stay among themselves unless going missing has a cost."""
         x0, x1 = places or (self.before.features.x[:, columns[0]], self.current.features.x[:, columns[0]])
+        if math.isfinite(missing) and np.isnan(x1).any():
+            return self._vanishing(name, columns, price, missing, x0, x1, **extra)
         gone = np.isnan(x0), np.isnan(x1)
         x0, x1 = np.where(gone[0], 0.0, x0), np.where(gone[1], 0.0, x1)
         base, masses = self.before.base, self.current.base
@@ -174,6 +219,31 @@ class _Measured:
             )
         return self._row(name, columns, found, nulls, travelled, **extra)
 
+    def _vanishing(
+        self, name: str, columns: IntArray, price: float, missing: float, x0: FloatArray, x1: FloatArray, **extra: Any
+    ) -> FeatureDrift:
+        """A feature with a place for every value, of which some go missing at a declared cost."""
+        rows = x0, self.before.base, x1, self.current.base
+        prices = {"price": price, "missing": missing, **self.reweighting}
+        made = drift_with_missing(*rows, **prices)
+        nulls = None
+        if self.permutations:
+            nulls = permuted_with_missing(*rows, **prices, permutations=self.permutations, seed=self.seed_of(name))
+        travelled = None
+        if math.isfinite(made.whole.upper):
+            kept = self.before.base * made.whole.weights
+            here, there = ~np.isnan(x0) & (made.gone < 1.0), ~np.isnan(x1)
+            lost = np.flatnonzero(kept * made.gone > 0.0)
+            values = self.current.features.x[:, columns]
+            parts = [Travelled(lost, (kept * made.gone)[lost], np.full((len(lost), len(columns)), math.nan))]
+            if there.any():
+                masses = np.where(here, kept * (1.0 - made.gone), 0.0)
+                parts.append(_matched(x0, masses, x1, self.current.base, values, masses > 0.0, there))
+            travelled = Travelled(
+                *(np.concatenate(each) for each in zip(*((t.rows, t.masses, t.values) for t in parts), strict=True))
+            )
+        return self._row(name, columns, made.whole, nulls, travelled, **extra)
+
     def _ordered(self, menu: Menu) -> FeatureDrift:
         """Whole numbers and levels in an order, at the price of a squared step."""
         x0, x1 = (window.features.x[:, menu.columns[0]] for window in (self.before, self.current))
@@ -186,29 +256,50 @@ class _Measured:
                 return self._none(menu.name, NO_PLACE, *self._unseen(menu.columns, unseen))
             along = menu.along(self.before.features.x), menu.along(self.current.features.x)
             places = np.where(np.isnan(x0), np.nan, along[0]), np.where(np.isnan(x1), np.nan, along[1])
-        pairs = np.isfinite(menu.cost) & (menu.cost > 0.0) & ~menu.gap & ~menu.gap[:, None]
+        pairs = np.isfinite(menu.prices) & (menu.prices > 0.0) & ~menu.gap & ~menu.gap[:, None]
         if not pairs.any():
             return self._none(menu.name, "it has one value only, so that a step has no price")
         a, b = (int(k[0]) for k in np.nonzero(pairs))
-        price = self.question["theta1"] * float(menu.cost[a, b] / (axis[a] - axis[b]) ** 2)
+        theta1 = self.question["theta1"]
+        price = theta1 * float(menu.prices[a, b] / (axis[a] - axis[b]) ** 2)
+        missing = theta1 * float(menu.prices[a, menu.gap][0]) if menu.gap.any() else math.inf
         share, names = self._unseen(menu.columns, unseen)
-        return self._along(menu.name, menu.columns, price, places, unseen_share=share, unseen=names, kind=menu.kind)
+        extra: dict[str, Any] = {"unseen_share": share, "unseen": names, "kind": menu.kind, "beyond": self._beyond(menu, x1)}
+        return self._along(menu.name, menu.columns, price, places, missing=missing, **extra)
+
+    @staticmethod
+    def _beyond(menu: Menu, after: FloatArray) -> bool:
+        """Whether current values are options that no worst case goes to, or that it reaches one way only."""
+        going = np.isfinite(menu.cost[~menu.gap][:, ~menu.gap])
+        known = menu.values[~menu.gap][:, 0]
+        return not (going & going.T).all() or not np.isin(after[~np.isnan(after)], known).all()
 
     def _switched(self, menu: Menu) -> FeatureDrift:
-        """Categories: what is missing is one more of them."""
+        """Categories: a missing value is one more of them."""
         levels = self._levels(menu)
         k = len(levels.values)
         p, q = (
             np.bincount(each, window.base, k).astype(float)
             for each, window in ((levels.before, self.before), (levels.after, self.current))
         )
-        found = self._switching(p, q, levels.costs, np.arange(k))
+        unseen = p[levels.after] == 0.0
+        names = tuple(levels.names[i] for i in np.unique(levels.after[unseen])[:MAX_NAMED])
+        share = total(self.current.base, unseen.astype(float))
+        unpriced = ~np.isfinite(levels.costs) & (p > 0.0)[:, None] & (q > 0.0)
+        if math.isnan(levels.assumed) and unpriced.any():
+            return self._none(menu.name, NO_PRICE, share, names)
+        costs = levels.filled(levels.assumed)
+        found, note = self._switching(p, q, costs, np.arange(k)), ""
+        if unpriced.any():
+            free = self._switching(p, q, levels.filled(0.0), np.arange(k))
+            if found.lower - free.lower > SAME * found.upper:
+                found, note = replace(found, lower=min(free.lower, found.upper)), _assumption(levels, unpriced)
         nulls = None
         if self.permutations:
             held = np.unique(np.concatenate([levels.before, levels.after]))
 
             def value(p: FloatArray, q: FloatArray) -> float:
-                return self._switching(p, q, levels.costs, held).upper
+                return self._switching(p, q, costs, held).upper
 
             nulls = permuted_levels(
                 levels.before,
@@ -219,21 +310,21 @@ class _Measured:
                 permutations=self.permutations,
                 seed=self.seed_of(menu.name),
             )
-        unseen = p[levels.after] == 0.0
-        names = tuple(levels.names[i] for i in np.unique(levels.after[unseen])[:MAX_NAMED])
-        share = total(self.current.base, unseen.astype(float))
         travelled = _spread(levels, self.before.base, found)
-        return self._row(menu.name, menu.columns, found, nulls, travelled, unseen_share=share, unseen=names, kind=menu.kind)
+        extra: dict[str, Any] = {"unseen_share": share, "unseen": names, "kind": menu.kind, "assumption": note}
+        return self._row(menu.name, menu.columns, found, nulls, travelled, **extra)
 
-    def _switching(self, p: FloatArray, q: FloatArray, costs: FloatArray | float, levels: IntArray) -> Drift:
-        """The drift of shares of some levels."""
-        theta1 = self.question["theta1"]
-        if isinstance(costs, float):
-            return drift_by_switching(p, q, switch=theta1 * costs, **self.reweighting)
-        return drift_on_table(p, q, theta1 * costs[np.ix_(levels, levels)], **self.reweighting)
+    def _switching(self, p: FloatArray, q: FloatArray, costs: FloatArray, levels: IntArray) -> Drift:
+        """The drift of shares of some levels; in closed form if all changes cost the same."""
+        theta1, table = self.question["theta1"], costs[np.ix_(levels, levels)]
+        off = table[~np.eye(len(levels), dtype=bool)]
+        switch = float(off[0]) if len(off) else 1.0
+        if switch > 0.0 and (np.abs(off - switch) <= 1e-12 * switch).all():
+            return drift_by_switching(p, q, switch=theta1 * switch, **self.reweighting)
+        return drift_on_table(p, q, theta1 * table, **self.reweighting)
 
     def _levels(self, menu: Menu) -> Levels:
-        """The values of a categorical feature in both windows; a switch that the table does not price costs its dearest."""
+        """The values of a categorical feature in both windows, and what the space declares of changes between them."""
         x0, x1 = (window.features.x[:, menu.columns] for window in (self.before, self.current))
         held = np.concatenate([menu.values, x0, x1])
         _, first, codes = np.unique(np.where(np.isnan(held), np.inf, held), axis=0, return_index=True, return_inverse=True)
@@ -241,20 +332,22 @@ class _Measured:
         order = np.argsort(np.argsort(first))  # numbered by first appearance: the options of the menu first
         codes = order[codes]
         values = held[np.sort(first)]
-        known, k = len(menu.values), len(values)
-        costs = np.full((k, k), math.inf)
-        costs[np.ix_(codes[:known], codes[:known])] = menu.cost
-        priced = costs[np.isfinite(costs) & (costs > 0.0)]
-        dearest = float(priced.max()) if len(priced) else 1.0
-        costs = np.where(np.isfinite(costs), costs, dearest)
+        known = len(menu.values)
+        gone = np.isnan(values).any(axis=1)
+        costs = np.where(gone | gone[:, None], math.inf, menu.otherwise)
+        costs[np.ix_(codes[:known], codes[:known])] = menu.prices
         np.fill_diagonal(costs, 0.0)
-        same = bool((np.abs(priced - dearest) <= 1e-12 * dearest).all())
+        switches = costs[~gone][:, ~gone]
+        switches = switches[np.isfinite(switches) & (switches > 0.0)]
+        assumed = float(switches.max(initial=menu.otherwise if math.isfinite(menu.otherwise) else -math.inf))
         names = tuple(self._label(menu, row) for row in values)
         before, after = codes[known : known + len(x0)], codes[known + len(x0) :]
-        return Levels(before, after, values, names, dearest if same else costs)
+        return Levels(before, after, values, names, costs, assumed if assumed > 0.0 else math.nan)
 
     def _label(self, menu: Menu, values: FloatArray) -> str:
         if len(menu.columns) > 1:
+            if not values.any():
+                return NONE_OF_THEM
             return self.domain.names[int(menu.columns[int(np.argmax(values))])]
         return self.columns[int(menu.columns[0])].label(float(values[0]))
 
@@ -274,6 +367,8 @@ class _Measured:
         unseen_share: float = math.nan,
         unseen: tuple[str, ...] = (),
         kind: str | None = None,
+        assumption: str = "",
+        beyond: bool = False,
     ) -> FeatureDrift:
         risk, note = self._risk_if_only(columns, travelled)
         stability, why = self._stability(name)
@@ -289,7 +384,8 @@ class _Measured:
             unseen=unseen,
             risk_if_only=risk,
             stability=stability,
-            note="; ".join(each for each in (note, why) if each),
+            note="; ".join(each for each in (assumption, note, BEYOND if beyond else "", why) if each),
+            assumed=bool(assumption),
         )
 
     def _none(self, name: str, why: str, unseen_share: float = math.nan, unseen: tuple[str, ...] = ()) -> FeatureDrift:
@@ -312,19 +408,26 @@ class _Measured:
         return total(travelled.masses, lost) / float(np.add.reduce(travelled.masses)), ""
 
     def _stability(self, name: str) -> tuple[float, str]:
-        """`R_j` of the reference; a black box would have to be searched for it."""
-        stabilities = self.reference.stabilities
-        if name not in stabilities:
-            case = self.reference.case
-            if case.judgement.searched and case.family.name == "black boxes":
-                stabilities[name] = math.nan
-            else:
-                try:
-                    alone = case.profile_by(case.judgement.along(case.domain.only((name,))))
-                    stabilities[name] = alone.stability(self.risk, **self.question).value
-                except UnsupportedError:
-                    stabilities[name] = math.nan
-        return stabilities[name], NOT_SEARCHED if math.isnan(stabilities[name]) else ""
+        """`R_j` of the reference, and what it does not say; a black box would have to be searched for it."""
+        known = self.reference.stabilities
+        if name not in known:
+            known[name] = self._stability_alone(name)
+        return known[name]
+
+    def _stability_alone(self, name: str) -> tuple[float, str]:
+        case = self.reference.case
+        if case.judgement.searched and case.family.name == "black boxes":
+            return math.nan, NOT_SEARCHED
+        if time.monotonic() > self.reference.deadline:
+            return math.nan, OUT_OF_TIME
+        try:
+            alone = case.profile_by(case.judgement.along(case.domain.only((name,))))
+            found = alone.stability(self.risk, **self.question)
+        except UnsupportedError:
+            return math.nan, NOT_SEARCHED
+        if found.exact or found.lower >= found.value * (1.0 - NEARLY):
+            return found.value, ""
+        return found.value, f"its stability is an upper bound; the lower bound is {found.lower:.3g}"
 
 
 def _matched(
@@ -362,6 +465,17 @@ def _spread(levels: Levels, base: FloatArray, found: Drift) -> Travelled:
     masses = base[rows] * found.weights[starts] * shares[starts, ends]
     kept = masses > 0.0
     return Travelled(rows[kept], masses[kept], levels.values[ends[kept]])
+
+
+def _assumption(levels: Levels, unpriced: BoolArray) -> str:
+    """In words: which changes have no declared price, and what is assumed."""
+    starts, ends = np.nonzero(unpriced)
+    first = f"from {levels.names[int(starts[0])]!r} to {levels.names[int(ends[0])]!r}"
+    more = f" and {len(starts) - 1} more changes" if len(starts) > 1 else ""
+    return (
+        f"no price is declared {first}{more}: `drift` assumes that of the most expensive declared change,"
+        f" {levels.assumed:g}, and `lower` assumes none"
+    )
 
 
 def _joined(own: Column, other: Column) -> tuple[Any, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -85,7 +88,7 @@ class Reference:
     y
         Labels or targets of its rows of positive weight.
     stabilities
-        Of single features, by name, as they become known: the same for every window.
+        Of single features, by name, as they become known: the same for every window; and what each does not say.
     """
 
     model: Any
@@ -93,7 +96,7 @@ class Reference:
     options: Mapping[str, Any]
     case: Case
     y: np.ndarray[Any, Any]
-    stabilities: dict[str, float] = field(default_factory=dict)
+    stabilities: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -108,6 +111,12 @@ class Reference:
             y, _ = in_rows_of(given.x, given.y, "y")
             rows = np.flatnonzero(base_weights(in_rows_of(given.x, given.weight, "sample_weight")[0], len(y)))
             return cls(model, loss, options, case, read_vector(y, "y", len(y))[rows])
+
+    @cached_property
+    def deadline(self) -> float:
+        """When the stabilities of single features have to be known: the time limit after the first is asked for."""
+        limit = self.options.get("time_limit", getattr(self.case.family.options, "time_limit", math.inf))
+        return time.monotonic() + float(limit)
 
     @cached_property
     def classifies(self) -> bool:
@@ -231,18 +240,25 @@ def warn_of_overlap(reference: Given, others: Mapping[str, Given]) -> None:
     import pandas as pd
 
     first = getattr(reference.x, "index", None)
+    if not isinstance(first, pd.Index) or _unnamed(first):
+        return
+    known = first.unique()  # which keeps its table of labels for all windows
+    found: dict[str, list[Any]] = {}
     for name, given in others.items():
         own = getattr(given.x, "index", None)
-        if not (isinstance(first, pd.Index) and isinstance(own, pd.Index)) or _unnamed(first) or _unnamed(own):
-            continue
-        both = first.intersection(own)
-        if len(both):
-            warnings.warn(
-                f"{len(both)} rows of the window {name!r} carry labels of the reference too, such as {both.tolist()[0]!r}; rows"
-                " that are in both make the drift smaller, so leave them out of one, or give them labels of their own.",
-                WindowWarning,
-                stacklevel=3,
-            )
+        if isinstance(own, pd.Index) and not _unnamed(own):
+            both = own[known.get_indexer_for(own) >= 0].unique()
+            if len(both):
+                found[name] = both.tolist()
+    if found:
+        rows, name = sum(map(len, found.values())), next(iter(found))
+        where = f"of the window {name!r}" if len(found) == 1 else f"of {len(found)} windows, {name!r} the first of them,"
+        warnings.warn(
+            f"{rows} rows {where} carry labels of the reference too, such as {found[name][0]!r}; rows"
+            " that are in both make the drift smaller, so leave them out of one, or give them labels of their own.",
+            WindowWarning,
+            stacklevel=3,
+        )
 
 
 def _unnamed(index: Any) -> bool:
@@ -252,24 +268,133 @@ def _unnamed(index: Any) -> bool:
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
-def split_by(given: Given, by: Any) -> dict[str, Given]:
-    """A window cut into several: by a column, which is then left out of the features, or by a value for each row."""
+def split_by(given: Given, by: Any, most: int) -> dict[str, Given]:
+    """A window cut into at most so many: by a column, which is then left out of the features, or by a value for each row."""
     import narwhals as nw
 
     frame = read_frame(given.x, "X")
     if isinstance(by, str):
-        if not isinstance(frame, nw.DataFrame) or by not in frame.columns:
-            columns = list(frame.columns) if isinstance(frame, nw.DataFrame) else []
+        columns = list(frame.columns) if isinstance(frame, nw.DataFrame) else []
+        column, period = column_and_period(by, columns)
+        if not isinstance(frame, nw.DataFrame) or column not in columns:
             raise InputError(f"by={by!r} is no column of the current X ({listed(columns)}); name one, or give a value a row.")
-        values, x = frame[by].to_numpy(), frame.drop(by).to_native()
+        names = window_names(frame[column].to_numpy(), period, most, argument="by=", column=column)
+        x = frame.drop(column).to_native()
     else:
-        values, x = read_vector(by, "by", len(given.x)), given.x
-    if any(is_missing(value) for value in values.tolist()):
-        raise InputError("by holds a missing value; every row needs its window.")
-    distinct, codes = distinct_labels(np.asarray(values))
-    if len(distinct) < 2:
-        raise InputError(f"by holds one value only, {distinct[0]!r}; leave it out.")
-    return {str(value): _rows(Given(x, given.y, given.weight), np.flatnonzero(codes == k)) for k, value in enumerate(distinct)}
+        names, x = window_names(read_vector(by, "by", len(given.x)), None, most, argument="by="), given.x
+    distinct, codes = distinct_labels(names)
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(distinct) + 1))
+    rest = Given(x, given.y, given.weight)
+    return {str(value): _rows(rest, order[ends[k] : ends[k + 1]]) for k, value in enumerate(distinct)}
+
+
+def column_and_period(by: str, columns: Sequence[str], *, argument: str = "by=") -> tuple[str, str | None]:
+    """What `column:period` names, unless a column has that name; `argument` is what errors put before it."""
+    column, colon, period = by.rpartition(":")
+    if by in columns or not colon or column not in columns:
+        return by, None
+    if period not in PERIODS:
+        raise InputError(f"{argument}{by}: {period!r} is not a period. Use {', '.join(PERIODS)}.")
+    return column, period
+
+
+def window_names(
+    values: np.ndarray[Any, Any], period: str | None, most: int, *, argument: str, column: str = ""
+) -> np.ndarray[Any, Any]:
+    """The window of every row: its value, or the period of its date; an error that says what to do if they are too many.
+
+    Parameters
+    ----------
+    values, period
+        One value per row; and the period of `PERIODS` by which dates are grouped, if any.
+    most
+        Windows, at most.
+    argument, column
+        What errors put before the column: "by=" or "--by "; and the column, if it was one.
+    """
+    timed = values.dtype.kind == "M"
+    if np.isnat(values).any() if timed else any(is_missing(value) for value in values.tolist()):
+        raise InputError(f"{_asked(argument, column, period)} holds a missing value; every row needs its window.")
+    if period is not None:
+        dates = _dates(values)
+        if dates is None:
+            raise InputError(
+                f"{argument}{column}:{period}: the column does not hold dates. Write them as 2026-01-31, or leave out"
+                f" {period!r}."
+            )
+        values = _periods(dates, period)
+    elif timed:
+        values = np.datetime_as_string(values, unit="auto")
+    count = len(distinct_labels(np.asarray(values))[0])
+    if count < 2:
+        raise InputError(f"{_asked(argument, column, period)} holds one value only, {values.tolist()[0]!r}; leave it out.")
+    if count > most:
+        raise InputError(
+            f"{_asked(argument, column, period)} makes {count:,} windows, and at most {most:,} are compared in one call."
+            f" {_coarser(values, most, argument, column)}"
+        )
+    return values
+
+
+PERIODS = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
+"""By which dates are grouped, and what pandas calls them; the shortest first."""
+
+SUGGESTED = 200
+"""Windows of the period that an error suggests, at most: more are not read one by one."""
+
+KEY = (1000_01_01, 9999_12_31)
+"""Whole numbers that may be dates written without hyphens."""
+
+
+def _dates(values: np.ndarray[Any, Any]) -> Any:
+    """Dates, and times, as pandas has them; None if any value is none."""
+    import pandas as pd
+
+    if values.dtype.kind in "iu" and KEY[0] <= values.min() and values.max() <= KEY[1]:
+        values = values.astype(str)
+    if values.dtype.kind not in "OMUT":
+        return None
+    given = pd.Series(values.tolist() if values.dtype.kind != "M" else values)
+    if not (values.dtype.kind == "M" or all(isinstance(value, (str, date)) for value in given.tolist())):
+        return None
+    try:
+        if all(isinstance(value, str) for value in given.tolist()):
+            read = pd.to_datetime(given, format="ISO8601", utc=True)
+        else:
+            read = pd.to_datetime(given, utc=True)
+    except (ValueError, OverflowError, TypeError):
+        return None
+    return read.dt.tz_localize(None)
+
+
+def _periods(dates: Any, period: str) -> np.ndarray[Any, Any]:
+    """The period of every date, as text that sorts by time."""
+    if period == "week":
+        parts = dates.dt.isocalendar()
+        named = parts["year"].astype(str) + "-W" + parts["week"].astype(str).str.zfill(2)
+    else:
+        named = dates.dt.to_period(PERIODS[period]).astype(str)
+    return np.asarray(named.tolist())
+
+
+def _asked(argument: str, column: str, period: str | None) -> str:
+    """The argument as the user writes it."""
+    asked = column if period is None else f"{column}:{period}"
+    if argument.startswith("-"):
+        return f"{argument}{asked}"
+    return f"{argument}{asked!r}" if column else argument.rstrip("=")
+
+
+def _coarser(values: np.ndarray[Any, Any], most: int, argument: str, column: str) -> str:
+    """How to get fewer windows, as a sentence: by the shortest period that makes few enough, if the values are dates."""
+    dates = _dates(values)
+    for period in PERIODS if dates is not None else ():
+        count = len(set(_periods(dates, period).tolist()))
+        if count <= min(most, SUGGESTED):
+            told = f"Group the dates by a period: {_asked(argument, column, period)} makes {count:,}."
+            return told if column else f"Give periods instead of dates, for example {period}s, of which there are {count:,}."
+    return "Give fewer values."
 
 
 def _rows(given: Given, rows: IntArray) -> Given:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tippingpoint.api.drift import CURRENT, PERMUTATIONS, drift
-from tippingpoint.api.windows import REFERENCE
+from tippingpoint.api.drift import CURRENT, MAX_WINDOWS, PERMUTATIONS, drift
+from tippingpoint.api.windows import PERIODS, REFERENCE, column_and_period, window_names
 from tippingpoint.cli import options as shared
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.gate import FAILED, PASSED
@@ -24,7 +24,8 @@ from tippingpoint.results.drift import DriftResult, DriftSeries
 EPILOG = f"""examples:
   tippingpoint drift --model model.json --reference eval.csv --current june.csv --target y --risk 0.4
   tippingpoint drift --model model.json --reference eval.csv --current may=5.csv --current june=6.csv --target y --risk 0.4
-  tippingpoint drift --model model.json --reference eval.csv --current later.csv --by month --target y --risk 0.4
+  tippingpoint drift --model model.json --reference eval.csv --current later.csv --by region --target y --risk 0.4
+  tippingpoint drift --model model.json --reference eval.csv --current later.csv --by date:month --target y --risk 0.4
   tippingpoint drift --config run.toml --reference eval.csv --current june.csv --fail-below-remaining 0.01
 
 A current file without the target column has no labels: only sizes are told then, and no gate passes.
@@ -39,8 +40,18 @@ def add(commands: Any) -> None:
     shared.add_model(parser, table=False)
     shared.add_data(parser, windows=True)
     question = shared.add_question(parser)
-    question.add_argument("--by", metavar="COLUMN", help="column of the current file: a window for each of its values")
-    question.add_argument("--permutations", metavar="COUNT", type=_whole, help=f"for floor and p-value; default {PERMUTATIONS}")
+    question.add_argument(
+        "--by",
+        metavar="COLUMN[:PERIOD]",
+        help=f"column of the current file: a window for each value, at most {MAX_WINDOWS}, or for each {', '.join(PERIODS)} of"
+        " its dates",
+    )
+    question.add_argument(
+        "--permutations",
+        metavar="COUNT",
+        type=_whole,
+        help=f"for floor and p-value (default: {PERMUTATIONS}, more for several windows)",
+    )
     question.add_argument("--no-features", action="store_true", help="do not look at every feature alone")
     question.add_argument(
         "--assume", choices=("calibration",), help="adds the risk to be expected if scores mean what they meant"
@@ -70,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         inputs,
         options.reference,
         by=options.by,
-        permutations=PERMUTATIONS if options.permutations is None else options.permutations,
+        permutations=options.permutations,
         features=not options.no_features,
         assume=options.assume,
     )
@@ -125,9 +136,10 @@ def _current(options: argparse.Namespace, inputs: Inputs, paths: Mapping[str, st
         if by is not None:
             if len(paths) > 1:
                 raise InputError("--by splits one file; give one --current, or leave --by out.")
-            if by not in whole.columns:
-                raise InputError(f"{path} has no column {by!r} for --by; its columns are {list(whole.columns)!r}.")
-            split = whole[by].to_numpy()
+            column, period = column_and_period(by, list(whole.columns), argument="--by ")
+            if column not in whole.columns:
+                raise InputError(f"{path} has no column {column!r} for --by; its columns are {list(whole.columns)!r}.")
+            split = window_names(whole[column].to_numpy(), period, MAX_WINDOWS, argument="--by ", column=column)
     return (windows if list(paths) != [CURRENT] else windows[CURRENT]), split
 
 
@@ -152,7 +164,8 @@ def _judged(results: Mapping[str, DriftResult], gate: float, *, quiet: bool) -> 
             return FAILED
     name, worst = min(results.items(), key=lambda item: item[1].remaining)
     whose = "" if len(results) == 1 else f" of {name!r}"
-    left = f"measured on the {worst.statistic} in {worst.unit}, is {worst.remaining:.6g}"
+    apart = "" if worst.same_scale else " (not the scale of stability)"
+    left = f"measured on the {worst.statistic} in {worst.unit}{apart}, is {worst.remaining:.6g}"
     found = f"the tolerance{whose} of the current rows to {worst.risk:g}, {left}"
     if worst.remaining < gate:
         print_stderr(f"gate: failed: {found}, below {gate:g}.")

@@ -22,6 +22,7 @@ from tippingpoint.families.capabilities import Capability
 from tippingpoint.families.options import Options
 from tippingpoint.losses import Loss
 from tippingpoint.space.domain import Domain
+from tippingpoint.text import SCORE
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,6 @@ class Subject:
     domain: Domain
     labels: tuple[Any, ...] | None = None
     shared: Shared | None = None
-
-
-LINEAR, RELAXED, LIPSCHITZ = "features (linear, exact)", "features (linear, relaxed)", "features (Lipschitz)"
-SCORE = "score"
-"""What shifting a margin means, as below."""
 
 
 @dataclass(frozen=True)

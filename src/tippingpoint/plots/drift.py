@@ -146,6 +146,7 @@ def draw_windows(
     threshold: float,
     tolerance: float,
     risk_label: str,
+    scale: str = "",
     figure: Figure | None = None,
 ) -> Figure:
     """Over windows: the risk and the most that a drift of that size can do, the tolerance left, the drift and its floor.
@@ -162,10 +163,13 @@ def draw_windows(
         Of the reference: its risk, the threshold, and its stability there.
     risk_label
         What the risk is called.
+    scale
+        The name of the scale of drift and tolerance; empty for no name.
     figure
         Where to draw; a new one where none is given.
     """
     figure = _figure(figure, (6.2, 6.4))
+    unit = f"\n({scale} scale)" if scale else ""
     top, middle, bottom = figure.subplots(3, 1, sharex=True)
     at = np.arange(len(names))
     read = {name: read_values(each, name, len(names)) for name, each in values.items()}
@@ -177,10 +181,10 @@ def draw_windows(
     top.set(ylabel=risk_label)
     middle.errorbar(at, read["remaining"], _finite(errors["remaining"]), fmt="o-", color=PALETTE[2], capsize=2.5, label="left")
     dash(middle, tolerance, "on the reference")
-    middle.set(ylabel="tolerance", ylim=(0.0, None))
+    middle.set(ylabel=f"tolerance{unit}", ylim=(0.0, None))
     bottom.errorbar(at, read["drift"], _finite(errors["drift"]), fmt="o-", color=PALETTE[0], capsize=2.5, label="drift")
     bottom.plot(at, read["floor"], "_", color=INK, markersize=14, label="noise floor")
-    bottom.set(ylabel="drift", ylim=(0.0, None))
+    bottom.set(ylabel=f"drift{unit}", ylim=(0.0, None))
     for each in (top, middle, bottom):
         explain(each)
     name_settings(bottom, names)

@@ -21,7 +21,7 @@ from tippingpoint.results.drift_parts import (
     restored_feature,
     restored_outcome,
 )
-from tippingpoint.text import render_table
+from tippingpoint.text import LINEAR, render_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ class DriftResult(Result):
     risk, risk_before
         The threshold, and the mean loss of the reference.
     tolerance, tolerance_error
-        The stability of the reference at the threshold on this line, and its standard error.
+        The stability of the reference at the threshold on the scale of the drift, and its standard error.
     loss, divergence, theta1, theta2
         Of the question.
     rows_before, rows_after
@@ -74,6 +74,11 @@ class DriftResult(Result):
         Every feature alone; empty where nobody asked.
     notes
         What a careful reader should know.
+    stability, stability_lower, stability_error
+        The stability of the reference in its space, as `tippingpoint.stability` returns it, a lower bound, and its standard
+        error. It may be compared with the drift only if `same_scale`. NaN if it takes a search.
+    permutations
+        How often rows were dealt out at most; `p_value` is at least one in this number plus one.
     evidence
         What pictures are drawn from; None where only numbers are left.
 
@@ -115,6 +120,10 @@ class DriftResult(Result):
     assumption: str = ""
     by_feature: tuple[FeatureDrift, ...] = ()
     notes: tuple[str, ...] = ()
+    stability: float = math.nan
+    stability_lower: float = math.nan
+    stability_error: float = math.nan
+    permutations: int = 0
     backend: str = field(default="pandas", repr=False, compare=False)
     evidence: DriftEvidence | None = field(default=None, repr=False, compare=False)
 
@@ -125,6 +134,11 @@ class DriftResult(Result):
     def gap(self) -> float:
         """Upper minus lower bound, relative to the upper."""
         return (self.upper - self.lower) / self.upper if 0.0 < self.upper < math.inf else 0.0
+
+    @property
+    def same_scale(self) -> bool:
+        """Whether drift, tolerance and `used` are on the scale of `tippingpoint.stability`, so that they may be compared."""
+        return self.unit == LINEAR
 
     @property
     def risk_after(self) -> float:
@@ -184,7 +198,14 @@ class DriftResult(Result):
             raise DetachedError(f"this drift {NUMBERS_ONLY}.")
         e = self.evidence
         return draw_drift(
-            e.before, e.base, e.weights, e.destinations, e.after, e.masses, xlabel=drift_text.axis(self), figure=figure
+            e.before,
+            e.base,
+            e.weights,
+            e.destinations,
+            e.after,
+            e.masses,
+            xlabel=f"{drift_text.axis(self)}, in {self.unit}",
+            figure=figure,
         )
 
     def plot_features(self, figure: Figure | None = None) -> Figure:
@@ -220,6 +241,7 @@ class DriftResult(Result):
         outcome = read.pop("outcome", None)
         expected = read.pop("expected_risk", None)
         rows = read.pop("by_feature", [])
+        read.pop("same_scale", None)
         made = super()._restored(read)
         values = {
             "outcome": None if outcome is None else restored_outcome(outcome),
@@ -234,6 +256,7 @@ class DriftResult(Result):
         nested = {
             "outcome": None if self.outcome is None else asdict(self.outcome),
             "by_feature": [asdict(each) for each in self.by_feature],
+            "same_scale": self.same_scale,
         }
         return super()._stored() | nested
 
@@ -279,6 +302,12 @@ class DriftSeries(Result):
         """P-values for all windows together (Holm): the chance that any of them is as small where nothing drifted."""
         return holm({name: each.p_value for name, each in self.results.items()})
 
+    @property
+    def least_adjusted(self) -> float:
+        """The smallest corrected p-value that the number of permutations allows: windows/(permutations + 1)."""
+        most = max((each.permutations for each in self.results.values()), default=0)
+        return min(len(self.results) / (most + 1), 1.0) if most else math.nan
+
     def to_frame(self) -> Any:
         """One line a window."""
         return build_frame(self._columns(), self.backend)
@@ -295,11 +324,13 @@ class DriftSeries(Result):
             threshold=first.risk,
             tolerance=first.tolerance,
             risk_label=drift_text.risk_axis(first),
+            scale=drift_text.scale(first),
             figure=figure,
         )
 
     def __str__(self) -> str:
         columns = self._columns()
+        del columns["unit"]  # it is that of all, and stands in the headline
         shown = [name for name in columns if not all(isinstance(v, float) and math.isnan(v) for v in columns[name])]
         table = render_table(shown, list(zip(*(columns[name] for name in shown), strict=True)), left=1)
         return "\n".join(
@@ -326,6 +357,7 @@ class DriftSeries(Result):
             "p_value": [d.p_value for d in each],
             "p_adjusted": [adjusted[name] for name in self.results],
             "used": labelled("used"),
+            "unit": [d.unit for d in each],
         }
 
     def _errors(self, name: str) -> list[float]:
@@ -334,7 +366,11 @@ class DriftSeries(Result):
         return [math.nan if d.outcome is None else d.outcome.remaining_error for d in self.results.values()]
 
     def _stored(self) -> dict[str, Any]:
-        return {"results": {name: each.to_dict() for name, each in self.results.items()}, "adjusted": self.adjusted}
+        return {
+            "results": {name: each.to_dict() for name, each in self.results.items()},
+            "adjusted": self.adjusted,
+            "least_adjusted": self.least_adjusted,
+        }
 
     @classmethod
     def _restored(cls, stored: Mapping[str, Any]) -> DriftSeries:

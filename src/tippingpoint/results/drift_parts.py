@@ -70,19 +70,22 @@ class FeatureDrift:
     name, kind
         Of the feature.
     drift, lower
-        What it costs at most to turn its distribution into the current one, and at least.
+        The cost of a plan that turns its distribution into the current one; and what every plan costs at least.
     moving
         The part of `drift` that is moving; the rest is reweighting.
     floor, p_value
-        The mean drift of rows dealt out at random, and the share of these that are as large.
+        The mean drift of rows dealt out at random, and the share of these that are as large: at least one in the number of
+        permutations plus one, and not corrected for the number of features.
     unseen_share, unseen
         Share of the current rows whose value the reference does not have, of features of finitely many; and some of these.
     risk_if_only
         The risk of the reference if only this feature had drifted, in this way: a number of the model, not of the current rows.
     stability
-        What it takes to lift the risk to the threshold if only this feature may move.
+        What it takes to lift the risk to the threshold if only this feature may move, within its bounds.
     note
         What a number does not say, or why there is none.
+    assumed
+        Whether `drift` assumes a price for changes of category that have no declared one; `lower` never does.
     """
 
     name: str
@@ -97,6 +100,7 @@ class FeatureDrift:
     risk_if_only: float
     stability: float
     note: str = ""
+    assumed: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ def restored_outcome(stored: Mapping[str, Any]) -> Outcome:
 def restored_feature(stored: Mapping[str, Any]) -> FeatureDrift:
     """As JSON holds it."""
     held: dict[str, Any] = {name: required(stored, name) for name in ("name", "kind", "note")}
+    held["assumed"] = bool(stored.get("assumed", False))
     names = ("drift", "lower", "moving", "floor", "p_value", "unseen_share", "risk_if_only", "stability")
     held |= {name: decode(required(stored, name)) for name in names}
     return FeatureDrift(**held, unseen=tuple(required(stored, "unseen")))

@@ -6,7 +6,20 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from tippingpoint.text import WIDTH, Line, level, number, percent, render_lines, render_lines_html, risk_name
+from tippingpoint.text import (
+    LINEAR,
+    LIPSCHITZ,
+    RELAXED,
+    SCORE,
+    WIDTH,
+    Line,
+    level,
+    number,
+    percent,
+    render_lines,
+    render_lines_html,
+    risk_name,
+)
 from tippingpoint.visible import visible
 
 if TYPE_CHECKING:
@@ -20,6 +33,20 @@ SCORE_UNITS = (
 )
 """Of a scorer of which no more is known than its answers."""
 
+SCALES = {
+    LINEAR: ("stability", ""),
+    RELAXED: (
+        "relaxed",
+        "moves count at the cheapest rate of the space, without bounds and jumps: costs are lower than those of stability()",
+    ),
+    LIPSCHITZ: ("Lipschitz", "costs are lower bounds on those of stability(), by how steep the model is at most"),
+    SCORE: ("score", SCORE_UNITS),
+}
+"""By unit: what its scale is called, and why it is not that of the stability."""
+
+CLOSE = 1e-3
+"""Relative gap between bounds below which they are one number."""
+
 CHANCE = 0.05
 """P-value from which on a drift is not told apart from chance."""
 
@@ -30,7 +57,8 @@ def headline(drift: DriftResult) -> str:
     split = ""
     if 0.0 < drift.value < math.inf:
         split = f": {percent(drift.moving / drift.value)} moving, {percent(drift.reweighting / drift.value)} reweighting"
-    return f"Drift {number(drift.value)}{error}{noise(drift)}{split}."
+    where = "" if drift.same_scale else f" on the {scale(drift)} scale"
+    return f"Drift {number(drift.value)}{error}{where}{noise(drift)}{split}."
 
 
 def noise(drift: DriftResult) -> str:
@@ -43,7 +71,12 @@ def noise(drift: DriftResult) -> str:
 def lines(drift: DriftResult) -> list[Line]:
     """What stands below the headline."""
     listed = [*_chance(drift), *_damage(drift), *_expected(drift), ("tolerance", _tolerance(drift))]
-    listed += [("measured on", _unit(drift)), ("certificate", _certificate(drift)), ("prices", _prices(drift))]
+    listed += [
+        *_stability(drift),
+        ("measured on", _unit(drift)),
+        ("certificate", _certificate(drift)),
+        ("prices", _prices(drift)),
+    ]
     listed += _balance(drift)
     listed += _features(drift)
     listed.append(("rows", _rows(drift)))
@@ -68,6 +101,23 @@ def axis(drift: DriftResult) -> str:
     )
 
 
+def scale(drift: DriftResult) -> str:
+    """What the scale is called on which drift and tolerance are measured."""
+    return SCALES[drift.unit][0]
+
+
+def stability_apart(drift: DriftResult) -> str:
+    """The stability of the reference beside a tolerance on another scale, as a sentence; empty on the same scale."""
+    if drift.same_scale:
+        return ""
+    if math.isnan(drift.stability):
+        return "The stability of the reference is on another scale: do not compare it with drift and tolerance."
+    return (
+        f"The stability of the reference in its space is {_in_space(drift)}, on another scale:"
+        " do not compare it with drift and tolerance."
+    )
+
+
 def risk_axis(drift: DriftResult) -> str:
     """What the risk is called along an axis."""
     return risk_name(drift.loss)
@@ -77,7 +127,10 @@ def series_headline(drift: DriftResult) -> str:
     """What a table of windows is about."""
     now, then = (level(each, drift.loss) for each in (drift.risk_before, drift.risk))
     tolerance = f"{number(drift.tolerance)} ± {number(drift.tolerance_error, 2)}"
-    return f"From {now} {risk_name(drift.loss)} on the reference; its tolerance to {then} is {tolerance}."
+    measured = f"Drifts are measured on the {axis(drift)}, in {drift.unit}."
+    apart = "" if drift.same_scale else f" on the {scale(drift)} scale"
+    told = f"From {now} {risk_name(drift.loss)} on the reference; its tolerance to {then} is {tolerance}{apart}. {measured}"
+    return "\n".join(textwrap.wrap(f"{told} {stability_apart(drift)}".strip(), WIDTH))
 
 
 def series_notes(series: DriftSeries) -> list[str]:
@@ -87,11 +140,19 @@ def series_notes(series: DriftSeries) -> list[str]:
         "",
         "p_adjusted is for all windows together (Holm); drift is a size, and says nothing of the risk but its ceiling.",
     ]
+    least = series.least_adjusted
+    if not math.isnan(least):
+        most = max(d.permutations for d in each)
+        notes.append(f"With {most} permutations p_adjusted is at least {number(least, 2)}.")
+        if least >= CHANCE:
+            needed = math.ceil(len(each) / CHANCE)
+            notes[-1] += f" For {number(CHANCE, 2)} give permutations={needed}, or compare fewer windows."
     assumed = next((d.assumption for d in each if d.assumption), "")
     if assumed:
         notes.append(f"expected_risk assumes that {assumed}.")
-    if each[0].unit == "score":
-        notes.append(f"{SCORE_UNITS[0].upper()}{SCORE_UNITS[1:]}.")
+    reason = SCALES[each[0].unit][1]
+    if reason:
+        notes.append(f"{reason[0].upper()}{reason[1:]}.")
     return notes
 
 
@@ -125,10 +186,27 @@ def _expected(drift: DriftResult) -> list[Line]:
 
 def _tolerance(drift: DriftResult) -> str:
     then = f"to {level(drift.risk, drift.loss)}: {_with_error(drift.tolerance, drift.tolerance_error)} on the reference"
+    apart = "" if drift.same_scale else f" ({scale(drift)} scale)"
     if drift.outcome is None:
-        return then
+        return f"{then}{apart}"
     now = _with_error(drift.outcome.remaining, drift.outcome.remaining_error)
-    return f"{then}, {now} on the current rows"
+    return f"{then}, {now} on the current rows{apart}"
+
+
+def _stability(drift: DriftResult) -> list[Line]:
+    """The number on the scale of the stability, where that is another one."""
+    if drift.same_scale:
+        return []
+    if math.isnan(drift.stability):
+        return [("stability", "not computed here, as it takes a search; it is on another scale than drift and tolerance")]
+    return [("stability", f"{_in_space(drift)} on the reference, in its space; do not compare it with drift and tolerance")]
+
+
+def _in_space(drift: DriftResult) -> str:
+    """The stability in the space; as bounds if they differ."""
+    if drift.stability_lower < drift.stability * (1.0 - CLOSE):
+        return f"between {number(drift.stability_lower)} and {number(drift.stability)}"
+    return _with_error(drift.stability, drift.stability_error)
 
 
 def _with_error(value: float, error: float) -> str:
@@ -136,7 +214,8 @@ def _with_error(value: float, error: float) -> str:
 
 
 def _unit(drift: DriftResult) -> str:
-    return f"the {axis(drift)}, in {drift.unit}" + (f"; {SCORE_UNITS}" if drift.unit == "score" else "")
+    reason = SCALES[drift.unit][1]
+    return f"the {axis(drift)}, in {drift.unit}" + (f"; {reason}" if reason else "")
 
 
 def _certificate(drift: DriftResult) -> str:

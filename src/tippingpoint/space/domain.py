@@ -38,6 +38,11 @@ class Menu:
         allowed.
     axis
         `(K,)`: where the options lie, if the cost is a squared distance along a line; None where it is that of a switch.
+    declared
+        `(K, K)`: of a switch, the cost that the space declares, also to options that the model does not know; infinite if it
+        declares none. None for a squared distance, which has one rate for all options.
+    otherwise
+        The cost of a change between options that the menu does not have; infinite if the space declares none.
     """
 
     name: str
@@ -46,6 +51,13 @@ class Menu:
     values: FloatArray
     cost: FloatArray
     axis: FloatArray | None
+    declared: FloatArray | None = None
+    otherwise: float = math.inf
+
+    @property
+    def prices(self) -> FloatArray:
+        """`(K, K)`: the declared cost of every change, also of those that no worst case may make."""
+        return self.cost if self.declared is None else self.declared
 
     @property
     def metric(self) -> bool:

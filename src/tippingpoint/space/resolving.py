@@ -214,20 +214,26 @@ class _Resolving:
         Going missing has a price of its own, whatever the value was.
         """
         cost = self.declared.price[name] * cost
+        declared = cost.copy()
         cost[:, ~allowed] = math.inf
         direction = self.declared.settings["direction"].get(name)
         if axis is not None and direction is not None:
             falls = np.subtract.outer(axis, axis) > 0.0
             cost[falls if direction == "up" else falls.T] = math.inf
         np.fill_diagonal(cost, 0.0)
+        np.fill_diagonal(declared, 0.0)
         vanishing = self.declared.settings["missing"].get(name, math.inf)
         if len(columns) == 1 and (self.data.missing[columns[0]] or math.isfinite(vanishing)):
             values = np.vstack((values, [[math.nan]]))
-            cost = np.pad(cost, (0, 1), constant_values=math.inf)
-            cost[:-1, -1], cost[-1, -1] = vanishing, 0.0
+            cost, declared = (np.pad(each, (0, 1), constant_values=math.inf) for each in (cost, declared))
+            for each in (cost, declared):
+                each[:-1, -1], each[-1, -1] = vanishing, 0.0
             axis = None if axis is None else np.append(axis, math.nan)
         kind = "one-hot" if name in self.declared.one_hot else self.declared.kinds[name]
-        return Menu(name, kind, columns, values, cost, axis)
+        if axis is not None:
+            return Menu(name, kind, columns, values, cost, axis)
+        uniform = self.declared.settings["switch"].get(name) is None
+        return Menu(name, kind, columns, values, cost, axis, declared, self.declared.price[name] if uniform else math.inf)
 
     def _check_inside(self, name: str) -> None:
         if self.declared.space.outliers == "keep":

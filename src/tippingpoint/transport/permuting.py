@@ -24,6 +24,9 @@ from tippingpoint.transport.line import cost_on_line
 from tippingpoint.transport.samples import Atoms, merged
 from tippingpoint.transport.strata import Balance, Labels, coded, shares_of
 
+LIKELY = 0.05
+"""P-value from which on more permutations are not made: no correction makes it smaller."""
+
 ROUGH = 0.05
 """Relative gap at which the search for better bounds ends here; most of it is the lower bound's, which is not used."""
 
@@ -66,6 +69,7 @@ def permuted(
     labels: Labels | None = None,
     current_labels: Labels | None = None,
     permutations: int = 199,
+    most: int | None = None,
     seed: int = 0,
 ) -> Permuted:
     """The drift on a line beside that of rows dealt out at random to two samples of the same sizes.
@@ -78,6 +82,8 @@ def permuted(
         Of the rows, with which they go: the drift is that of number and label then (`drift_by_stratum`).
     permutations, seed
         How often rows are dealt out, and by which random numbers.
+    most
+        How often, if the p-value is below 0.05 after `permutations`; None for no more.
     """
     before, after = checked_values(reference, "reference"), checked_values(current, "current")
     weights = _pooled_weights(base, len(before), masses, len(after))
@@ -111,7 +117,7 @@ def permuted(
             if balance.after[k] > 0.0
         )
 
-    return _dealt(order, len(before), value, permutations, seed)
+    return _dealt(order, len(before), value, permutations, most, seed)
 
 
 def permuted_levels(
@@ -122,6 +128,7 @@ def permuted_levels(
     value: Callable[[FloatArray, FloatArray], float],
     *,
     permutations: int = 199,
+    most: int | None = None,
     seed: int = 0,
 ) -> Permuted:
     """The drift of a category beside that of rows dealt out at random to two samples of the same sizes.
@@ -137,6 +144,8 @@ def permuted_levels(
         rows, sorted if they are all numbers or all texts and in order of their appearance otherwise.
     permutations, seed
         How often rows are dealt out, and by which random numbers.
+    most
+        How often, if the p-value is below 0.05 after `permutations`; None for no more.
     """
     names, mine, theirs = coded(levels, len(levels), current, len(current))
     weights, codes = _pooled_weights(base, len(mine), masses, len(theirs)), np.concatenate((mine, theirs))
@@ -147,7 +156,7 @@ def permuted_levels(
             return math.inf
         return value(shares_of(codes, dealt[0], len(names)), shares_of(codes, dealt[1], len(names)))
 
-    return _dealt(np.arange(len(codes)), len(mine), shared, permutations, seed)
+    return _dealt(np.arange(len(codes)), len(mine), shared, permutations, most, seed)
 
 
 def _pooled_weights(base: object, rows: int, masses: object, others: int) -> FloatArray:
@@ -155,12 +164,22 @@ def _pooled_weights(base: object, rows: int, masses: object, others: int) -> Flo
     return np.concatenate((rows * checked_masses(base, rows, "base"), others * checked_masses(masses, others, "masses")))
 
 
-def _dealt(order: IntArray, rows: int, value: Callable[[BoolArray], float], permutations: int, seed: int) -> Permuted:
-    """Values of the rows as they are and dealt out; `order` says which row stands where."""
+def _dealt(
+    order: IntArray, rows: int, value: Callable[[BoolArray], float], permutations: int, most: int | None, seed: int
+) -> Permuted:
+    """Values of the rows as they are and dealt out; `order` says which row stands where.
+
+    The p-value is valid although a large one ends the permutations early. Below `LIKELY` it is one of all of them, and from
+    there on it is one of the first.
+    """
     if not (isinstance(permutations, (int, np.integer)) and permutations > 0):
         raise InputError(f"permutations={permutations!r} must be a whole number of at least 1; 199 is usual.")
-    null = [value(first) for first in _deals(len(order), rows, int(permutations), seed)]
-    return Permuted(value(order < rows), np.array(null))
+    own, null = value(order < rows), list[float]()
+    for first in _deals(len(order), rows, max(int(permutations), most or 0), seed):
+        null.append(value(first))
+        if len(null) == permutations and Permuted(own, np.array(null)).p_value >= LIKELY:
+            break
+    return Permuted(own, np.array(null))
 
 
 def _deals(rows: int, first: int, permutations: int, seed: int) -> Iterator[BoolArray]:

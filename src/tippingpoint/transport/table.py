@@ -150,6 +150,8 @@ def _bounded(
 def _unweighted(base: FloatArray, masses: FloatArray, costs: FloatArray) -> Found | None:
     """Plain transport, by SciPy's linear programming; None where there is none."""
     rows, columns = np.nonzero(np.isfinite(costs))
+    if not len(rows):
+        return None
     prices = costs[rows, columns]
     unit = float(prices.max(initial=0.0)) or 1.0
     pairs = np.arange(len(rows))

@@ -14,7 +14,7 @@ from tippingpoint.data.frames import Features
 from tippingpoint.data.labels import SmallArray, class_indices
 from tippingpoint.data.vectors import read_labels, read_numbers
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.base import LINEAR, LIPSCHITZ, RELAXED, Family, Judgement, Margins, Refusal, Subject, told_apart
+from tippingpoint.families.base import Family, Judgement, Margins, Refusal, Subject, told_apart
 from tippingpoint.families.capabilities import EVERY_KIND, Capability
 from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.geometry import Score, compliance
@@ -25,6 +25,7 @@ from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, identity, loss_named
 from tippingpoint.preprocessing.modules import steps_and_last
 from tippingpoint.space.domain import Domain
+from tippingpoint.text import LINEAR, LIPSCHITZ, RELAXED
 
 ALL_BUT_FINE = tuple(kind for kind in EVERY_KIND if kind != "fine steps")
 """Steps too many to be counted are rounded."""

@@ -15,7 +15,7 @@ from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.frames import Features
 from tippingpoint.data.vectors import read_vector
 from tippingpoint.errors import InputError, UnsupportedError
-from tippingpoint.families.base import LIPSCHITZ, Judgement, Margins, Shared, told_apart
+from tippingpoint.families.base import Judgement, Margins, Shared, told_apart
 from tippingpoint.families.network.column.coordinate import ColumnErrorOracle, coordinate_oracle, serves
 from tippingpoint.families.network.column.lines import Chain
 from tippingpoint.families.network.options import EFFORTS, NetworkOptions
@@ -38,6 +38,7 @@ from tippingpoint.query.noise import Noise
 from tippingpoint.query.others import Others
 from tippingpoint.query.queried import QueriedModel
 from tippingpoint.space.domain import Domain
+from tippingpoint.text import LIPSCHITZ
 
 PROOF_SECONDS = 10.0
 """What the default method gives to proofs of the 0/1 loss; the paper's network takes a quarter of one."""

@@ -17,7 +17,7 @@ from tippingpoint.report.section import Section, lead
 from tippingpoint.report.sections.features import QUESTION
 from tippingpoint.report.wording import Cells, risk_form
 from tippingpoint.results.drift import DriftResult, DriftSeries
-from tippingpoint.results.drift_text import SCORE_UNITS
+from tippingpoint.results.drift_text import SCALES, scale
 from tippingpoint.text import number, risk_name
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class Against(TypedDict):
     """All windows, and the tolerance on the line that they are measured on."""
 
     unit: str
+    scale: str
+    same_scale: bool
     statistic: str
     tolerance: float
     tolerance_error: float
@@ -86,8 +88,8 @@ class WindowsSection(Section[WindowsPart]):
             return None
         return [
             lead(LEAD),
-            html_table(CAPTION, ["change", "", "costs", "noise floor"], _bars(against), left=2, class_="held"),
             tag("p", against["sentence"]),
+            html_table(CAPTION, ["change", "", _costs(against), "noise floor"], _bars(against), left=2, class_="held"),
             html_table(TABLE_CAPTION, *_windows(against, result)),
         ]
 
@@ -127,22 +129,40 @@ def _against(result: Mapping[str, Any], drifts: DriftResult | DriftSeries) -> Ag
     ]
     return {
         "unit": first.unit,
+        "scale": scale(first),
+        "same_scale": first.same_scale,
         "statistic": first.statistic,
         "tolerance": first.tolerance,
         "tolerance_error": first.tolerance_error,
-        "sentence": _sentence(result, first),
+        "sentence": _sentence(result, series),
         "rows": rows,
     }
 
 
-def _sentence(result: Mapping[str, Any], drift: DriftResult) -> str:
+def _sentence(result: Mapping[str, Any], series: DriftSeries) -> str:
     """What both were measured on, and how the tolerance there is related to the stability above."""
+    drift = next(iter(series.results.values()))
     told = f"Drifts and tolerance are measured on the {drift.statistic}, in {drift.unit}."
-    if drift.unit == "score":
-        told += f" {SCORE_UNITS[0].upper()}{SCORE_UNITS[1:]}, so that this tolerance is not the stability above."
+    reason = SCALES[drift.unit][1]
+    if reason:
+        told += (
+            f" {reason[0].upper()}{reason[1:]}. The tolerance on this scale is {number(drift.tolerance)}; the stability above,"
+            f" {number(result['value'])}, is on another scale, so do not compare it with these drifts."
+        )
     elif abs(drift.tolerance - result["value"]) > SAME * max(drift.tolerance, result["value"]):
-        told += " Bounds and jumps of the space are left out there, so that this tolerance is less than the stability above."
+        told += (
+            f" The tolerance of the reference of these drifts is {number(drift.tolerance)}; the stability above is that of"
+            " other rows or of another space."
+        )
+    least = series.least_adjusted
+    if not math.isnan(least):
+        told += f" The permutations allow corrected p-values down to {number(least, 2)}."
     return f"{told} P-values are for all windows together (Holm); a noise floor is what windows of these sizes drift by chance."
+
+
+def _costs(against: Against) -> str:
+    """The heading of costs, with the scale that they are on if it is not that of the stability."""
+    return "costs" if against["same_scale"] else f"costs ({against['scale']} scale)"
 
 
 def _bars(against: Against) -> list[tuple[Any, Markup | None, str, str]]:
@@ -177,4 +197,6 @@ def _windows(against: Against, result: Mapping[str, Any]) -> tuple[list[str], Ce
         ]
         for row in against["rows"]
     ]
-    return ["window", "rows", what, "at most, at this drift", "tolerance left", "drift", "noise floor", "p (Holm)"], rows
+    apart = "" if against["same_scale"] else f" ({against['scale']} scale)"
+    heads = ["at most, at this drift", f"tolerance left{apart}", f"drift{apart}", "noise floor", "p (Holm)"]
+    return ["window", "rows", what, *heads], rows
