@@ -98,7 +98,7 @@ DATA: dict[str, Case] = {
         (f"y[{int(np.argmax(Y == 'no'))}]=nan", "every label must be known"),
     ),
     "NA among nullable labels": (asked(y=pd.Series([True, pd.NA] * 15, dtype="boolean")), ("y[1]=<NA>", "drop the row")),
-    "one class only": (asked(y=["yes"] * 30), ("y holds one class only, 'yes'", "at least two")),
+    "one class only": (asked(y=["yes"] * 30), ("y holds one class only, 'yes'", "for example classes=[0, 1]")),
     "more classes than scores": (asked(y=["a", "b", "c"] * 10), ("y holds 3 distinct labels", "classes=")),
     "a label never seen": (
         asked(model=LogisticRegression().fit(X, Y == "yes"), y=Y),

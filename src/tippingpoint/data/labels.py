@@ -21,6 +21,28 @@ SPAN = 2**15
 """Whole numbers from the least to the largest label up to which there is a table of them all, in 16 bits a row."""
 
 
+class OneClassError(InputError):
+    """The labels are of one class, and the model does not name its classes.
+
+    Attributes
+    ----------
+    label
+        The one that there is.
+    on_command_line
+        The same sentence with the flag in place of the argument.
+    """
+
+    def __init__(self, label: Any) -> None:
+        self.label = label
+        problem = f"y holds one class only, {label!r}, and the model does not name its classes."
+        fix = "Name all of them in the order of the outputs, for example"
+        self.on_command_line = f"{problem} {fix} --classes 0,1."
+        super().__init__(f"{problem} {fix} classes=[0, 1].")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.label,)
+
+
 def class_indices(
     y: np.ndarray[Any, Any], classes: Sequence[Any] | None, scores: int, labels: Sequence[Any] | None = None
 ) -> tuple[SmallArray, tuple[Any, ...]]:
@@ -31,7 +53,7 @@ def class_indices(
     y
         Labels.
     classes
-        The model's labels, or None to read them off `y` in sorted order.
+        The model's labels, of which `y` may hold any; None to read them off `y` in sorted order.
     scores
         How many scores the model has; one serves two classes.
     labels
@@ -39,9 +61,9 @@ def class_indices(
     """
     distinct, inverse = distinct_labels(y)
     wanted, every = max(2, scores), distinct if labels is None else list(labels)
-    if len(every) == 1:
-        raise InputError(f"y holds one class only, {every[0]!r}; evaluate on data that has at least two.")
     if classes is None:
+        if len(every) == 1:
+            raise OneClassError(every[0])
         if len(every) != wanted:
             raise InputError(
                 f"y holds {len(every)} distinct labels but the model has {scores} score(s), for {wanted} classes;"

@@ -83,11 +83,7 @@ class LinearModel:
             )
         if not (np.isfinite(beta).all() and np.isfinite(bias).all()):
             raise InputError("coef and intercept must be finite numbers; the model holds NaN or infinity.")
-        labels = None if classes is None else _distinct_labels(classes)
-        if labels is not None and len(labels) != max(2, len(beta)):
-            raise InputError(
-                f"classes has {len(labels)} labels but the model has {len(beta)} score(s); give one for each class."
-            )
+        labels = None if classes is None else read_classes(classes, len(beta))
         names = None if features is None else tuple(map(str, features))
         if names is not None and not len(set(names)) == len(names) == beta.shape[1]:
             raise InputError(f"features={features!r} must list {beta.shape[1]} different names, one for each coefficient.")
@@ -110,6 +106,17 @@ class LinearModel:
             )
             for k in range(len(self.coef))
         )
+
+    def with_classes(self, classes: Any) -> LinearModel:
+        """The model with the classes that the user names; a model that names its own keeps them, and they must be these."""
+        if self.regressor:
+            raise UnsupportedError(f"classes={classes!r} names classes, but the model is a regressor; leave it out.")
+        labels = read_classes(classes, len(self.coef))
+        if self.classes is not None and self.classes != labels:
+            raise InputError(
+                f"classes={list(labels)!r} are not those of the model, {list(self.classes)!r} in this order; leave it out."
+            )
+        return replace(self, classes=labels)
 
     def values(self, x: FloatArray) -> FloatArray:
         """`(n, K)`: the scores of every row."""
@@ -255,11 +262,13 @@ def _lead(scores: FloatArray) -> FloatArray:
     return np.asarray(ranked[:, -1] - ranked[:, -2])
 
 
-def _distinct_labels(classes: Any) -> tuple[Any, ...]:
-    """Labels as plain values, each of its own type."""
+def read_classes(classes: Any, scores: int) -> tuple[Any, ...]:
+    """The labels that a user names, as plain values, each of its own type: one for each class of so many scores."""
     listed = classes.tolist() if hasattr(classes, "tolist") else classes
     if not isinstance(listed, (list, tuple)) or not all(isinstance(label, Hashable) for label in listed):
         raise InputError(f"classes={classes!r} must list the labels, one for each class, as ['no', 'yes'].")
     if len(set(listed)) < len(listed):
         raise InputError(f"classes={classes!r} repeats a label; give every class its own.")
+    if len(listed) != max(2, scores):
+        raise InputError(f"classes has {len(listed)} labels but the model has {scores} score(s); give one for each class.")
     return tuple(listed)
