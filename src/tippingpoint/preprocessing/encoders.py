@@ -30,7 +30,7 @@ def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     model = unwrapped(model)
     if is_module(model):
         return {}
-    width = int(getattr(model, "n_features_in_", 0))
+    width = int(getattr(model, "n_features_in_", None) or 0)  # CatBoost's is None before it is fitted
     given = [str(name) for name in getattr(model, "feature_names_in_", ())] or list(names) or [f"x{j}" for j in range(width)]
     found: dict[str, list[Any]] = {}
     _collect(_flat(model), given, found)

@@ -25,6 +25,8 @@ from tippingpoint.families.linear.recognise import LinearModel, NotLinearError, 
 from tippingpoint.families.options import Options
 from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, identity, loss_named
+from tippingpoint.preprocessing.boosters import booster_estimator, linear_booster
+from tippingpoint.preprocessing.categories import is_booster
 from tippingpoint.preprocessing.modules import steps_and_last
 from tippingpoint.space.domain import Domain
 
@@ -81,6 +83,8 @@ class LinearFamily(Family):
         classes = LinearOptions.read(given).classes
         if isinstance(loss, PiecewiseLinear) and loss.of_features:
             return PiecesJudgement(model, features, subject.y, loss, subject.labels, classes)
+        if is_booster(model) and linear_booster(model) is not None:
+            model = booster_estimator(model, features, subject.y, classes)
         try:
             linear = recognise(model, features)
         except NotLinearError as why:

@@ -16,6 +16,8 @@ from tippingpoint.errors import InputError, NumericalError, UnsupportedError, li
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.foreign import guarded, why
 from tippingpoint.preprocessing.affine import NotAffineError, fold
+from tippingpoint.preprocessing.boosters import booster_margins, linear_booster
+from tippingpoint.preprocessing.categories import booster_in, booster_names
 from tippingpoint.preprocessing.encoders import contributions, stumbling_block
 
 TRIAL_ROWS = 64
@@ -175,24 +177,29 @@ def _named(model: LinearModel, features: Features) -> LinearModel:
 def _fitted(model: Any, features: Features) -> LinearModel:
     kind = type(model).__name__
     *steps, last = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
+    boosted = linear_booster(last)
+    if boosted is None and not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not _is_fitted(last):
             raise InputError(f"model={kind} is not fitted; call fit first.")
         asked_only = callable(last) and not hasattr(last, "predict")
         raise NotLinearError("a function can only be asked" if asked_only else f"{kind} is not linear")
-    coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
+    coef, intercept = (last.coef_, last.intercept_) if boosted is None else boosted
+    coef = coef.toarray() if hasattr(coef, "toarray") else coef
     classes = getattr(last, "classes_", None)
     regressor = classes is None
     if regressor and np.ndim(coef) == 2 and len(coef) > 1:
         raise UnsupportedError(f"model={kind} has {len(coef)} outputs; pass one output at a time, as (coef, intercept).")
-    if classes is not None and (isinstance(classes, list) or np.ndim(classes) != 1):
+    if boosted is None and classes is not None and (isinstance(classes, list) or np.ndim(classes) != 1):
         raise UnsupportedError(f"model={kind} predicts several labels at once; pass one at a time, as (coef, intercept).")
     try:
-        beta, bias = np.atleast_2d(np.asarray(coef, dtype=float)), np.atleast_1d(np.asarray(last.intercept_, dtype=float))
+        beta, bias = np.atleast_2d(np.asarray(coef, dtype=float)), np.atleast_1d(np.asarray(intercept, dtype=float))
         folded, shift = fold(steps, beta, bias, features.names)
     except NotAffineError as error:
         raise NotLinearError(str(error)) from None
-    folded = _aligned(folded, getattr(model, "feature_names_in_", ()), features.names)
+    names = getattr(model, "feature_names_in_", ())
+    if boosted is not None and not steps:
+        names = booster_names(booster_in(last)) or ()
+    folded = _aligned(folded, names, features.names)
     linear = replace(LinearModel.of(folded, shift, classes), regressor=regressor)
     categories = any(column.holds == "category" for column in features.columns)
     if steps and folded.shape[1] == features.x.shape[1] and (categories or features.missing.any()):
@@ -232,7 +239,7 @@ def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
     with guarded(failed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as names given or missing: the numbers below decide
         predicted = np.asarray(model.predict(trial.take(everyone).native)).ravel().tolist()
-        scored = np.asarray(predicted if linear.regressor else model.decision_function(trial.native), dtype=float)
+        scored = np.asarray(predicted if linear.regressor else _asked(model, trial.native), dtype=float)
     ours, theirs = linear.values(trial.x), scored.reshape(len(trial.x), -1)
     noise = TRIAL_TOLERANCE * np.column_stack([score.size(trial.x) for score in linear.scores])
     faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())
@@ -241,6 +248,15 @@ def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
         faithful = all(a == b for a, b, c in zip(predicted, linear.labels(ours), clear, strict=True) if c)
     if not faithful:
         raise NotLinearError(f"{kind} has coefficients but does not predict on X as a linear model with them would")
+
+
+def _asked(model: Any, rows: Any) -> Any:
+    """The scores of a classifier by its own word; XGBoost's estimators have margins in place of a decision function."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(rows)
+    if hasattr(model, "steps"):
+        return booster_margins(model.steps[-1][1], model[:-1].transform(rows))
+    return booster_margins(model, rows)
 
 
 def _aligned(coef: FloatArray, fitted: Sequence[str], given: Sequence[str]) -> FloatArray:
