@@ -72,7 +72,7 @@ DATA: dict[str, Case] = {
     "null in polars": (polars_null, ("X[0, 'dose'] is missing", "impute")),
     "text in a frame": (asked(x=FRAME.assign(bmi="high")), ("X['bmi']", "String", "OneHotEncoder")),
     "dates in a frame": (asked(x=FRAME.assign(bmi=pd.Timestamp("2024-01-01"))), ("X['bmi']", "Datetime", "drop it")),
-    "text in an array": (asked(x=X.astype(str)), ("X holds values that are not numbers", "encode")),
+    "text in an array": (asked(x=X.astype(str)), ("X holds values that are not numbers", "convert text with astype(float)")),
     "complex numbers": (asked(x=X + 1j), ("X holds values that are not numbers", "+1j)'", "encode")),
     "masked values": (asked(x=np.ma.masked_greater(X, 1.0)), ("X holds masked values", "fill them")),
     "rows of different lengths": (asked(x=[[1.0, 2.0, 3.0], [1.0]]), ("X has rows of different lengths", "same number")),

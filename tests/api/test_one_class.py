@@ -35,7 +35,7 @@ def network() -> torch.nn.Module:
     return layer
 
 
-PIECES = tp.PiecewiseLinear([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [0.0, 0.5])
+PIECES = tp.PiecewiseLinear(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), [0.0, 0.5])
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "a linear model": (LINEAR, {}),
     "coefficients": (COEFFICIENTS, {"classes": [0, 1]}),

@@ -31,7 +31,6 @@ from tippingpoint.space.domain import Domain
 from tippingpoint.space.inputs import inputs_in_units
 from tippingpoint.space.scaling import Scale, in_units
 
-
 TEXT_ROWS = 64
 """Rows by which it is found out whether a model takes text as the number that it is."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import re
 from collections.abc import Hashable, Iterable, Sequence
@@ -30,9 +30,9 @@ CODE = re.compile(r"[-+]?0[0-9]+")
 """Text that only a code has; a column that holds one holds codes."""
 
 MAX_ODD, LEAST_NUMBERS = 3, 20
-"""A column of so few distinct texts among at least so many distinct numbers is one of numbers, in which something went wrong."""
+"""So few distinct texts among at least so many distinct numbers are a slip in a column of numbers."""
 
-DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 """Values of times, which are neither numbers nor categories."""
 
 
@@ -192,25 +192,23 @@ def stored_numbers(values: Sequence[Any], name: str) -> StoredNumbers | None:
         codes, distinct = pd.factorize(held)
     except TypeError:  # values that cannot be hashed
         return None
-    read, odd = list[Any](), list[Any]()
-    for value in distinct.tolist():
-        number = _number(value)
-        read.append(math.nan if number is None else number)
-        if number is None:
-            odd.append(value)
-            if len(odd) > MAX_ODD or (isinstance(value, str) and CODE.fullmatch(value.strip())):
-                return _no_dates(odd, name)
+    written = distinct.tolist()
+    read, odd = _read(written)
     if odd:
-        if len(read) - len(odd) >= LEAST_NUMBERS and all(isinstance(value, str) for value in odd):
-            row = int(np.flatnonzero(codes == distinct.tolist().index(odd[0]))[0])
-            raise OddTextError(row, odd[0])
-        return _no_dates(odd, name)
-    text = any(isinstance(value, str) for value in distinct.tolist())
-    if text and all(isinstance(value, float) and math.isnan(value) for value in read):  # blanks only
+        if all(isinstance(value, DATES) for value in odd):
+            raise InputError(
+                f"X[{name!r}] holds {type(odd[0]).__name__} values, neither numbers nor categories; turn it into one (a date"
+                " into days) or drop it."
+            )
+        if _is_slip(odd, len(read) - len(odd)):
+            raise OddTextError(int(np.flatnonzero(codes == written.index(odd[0]))[0]), odd[0])
         return None
-    missing = (codes < 0).any() or any(isinstance(value, float) and math.isnan(value) for value in read)
-    found = np.array([*(float(value) for value in read), math.nan])[codes]
-    kinds = {type(value) for value in read}
+    text = any(isinstance(value, str) for value in written)
+    blank = any(isinstance(value, float) and math.isnan(value) for value in read)
+    if text and all(isinstance(value, str) and not value.strip() for value in written):
+        return None
+    found = np.array([*map(float, read), math.nan])[codes]
+    kinds, missing = {type(value) for value in read}, blank or bool((codes < 0).any())
     if not missing and kinds == {bool}:
         return StoredNumbers(found.astype(bool), text)
     if not missing and kinds <= {int, bool} and bool((np.abs(found) < LARGE).all()):
@@ -218,12 +216,23 @@ def stored_numbers(values: Sequence[Any], name: str) -> StoredNumbers | None:
     return StoredNumbers(found, text)
 
 
-def _no_dates(odd: Sequence[Any], name: str) -> None:
-    if all(isinstance(value, DATES) for value in odd):
-        raise InputError(
-            f"X[{name!r}] holds {type(odd[0]).__name__} values, neither numbers nor categories; turn it into one (a date into"
-            " days) or drop it."
-        )
+def _read(values: Sequence[Any]) -> tuple[list[bool | int | float], list[Any]]:
+    """Values as numbers, NaN for those that are none; and these, up to one more than a slip can be."""
+    read, odd = list[bool | int | float](), list[Any]()
+    for value in values:
+        number = _number(value)
+        read.append(math.nan if number is None else number)
+        if number is None:
+            odd.append(value)
+            if len(odd) > MAX_ODD:
+                break
+    return read, odd
+
+
+def _is_slip(odd: Sequence[Any], numbers: int) -> bool:
+    """Whether so many distinct numbers and these other values are a column of numbers in which something went wrong."""
+    texts = all(isinstance(value, str) and not CODE.fullmatch(value.strip()) for value in odd)
+    return texts and len(odd) <= MAX_ODD and numbers >= LEAST_NUMBERS
 
 
 def _number(value: Any) -> bool | int | float | None:

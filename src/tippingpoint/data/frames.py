@@ -226,8 +226,9 @@ def _with_numbers(frame: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[
         except OddTextError as odd:
             label = _labels(frame.to_native().index)[odd.row] if frame.implementation.is_pandas() else odd.row
             raise InputError(
-                f"X[{label!r}, {name!r}]={odd.value!r} is text in a column of numbers. Replace it by a number or a missing value,"
-                f" for example with pandas.to_numeric. If these are categories, declare Space(kind={{{name!r}: 'categorical'}})."
+                f"X[{label!r}, {name!r}]={odd.value!r} is text in a column of numbers. Replace it by a number or a missing"
+                " value, for example with pandas.to_numeric. If these are categories, declare"
+                f" Space(kind={{{name!r}: 'categorical'}})."
             ) from None
         if found is None:
             continue

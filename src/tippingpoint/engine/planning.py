@@ -212,8 +212,8 @@ def _check_stored(facts: Facts, space: Space, known: Mapping[str, Sequence[Any]]
             held = f"text, beside {odd.value!r}"
         if held is not None and facts.counts.get(name):
             raise InputError(
-                f"X[{name!r}] stores numbers as {held}. Store the column as numbers in every partition. If these are categories,"
-                f" declare Space(kind={{{name!r}: 'categorical'}})."
+                f"X[{name!r}] stores numbers as {held}. Store the column as numbers in every partition. If these are"
+                f" categories, declare Space(kind={{{name!r}: 'categorical'}})."
             )
 
 

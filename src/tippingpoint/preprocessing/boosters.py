@@ -16,6 +16,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.frames import Features
 from tippingpoint.data.vectors import read_vector
 from tippingpoint.errors import InputError, UnsupportedError, listed
+from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.booster_estimators import (
     BoosterClassifier,
     BoosterRegressor,
@@ -24,7 +25,6 @@ from tippingpoint.preprocessing.booster_estimators import (
     xgboost_task,
 )
 from tippingpoint.preprocessing.booster_rows import BoosterRows, Rows
-from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.categories import booster_in, lightgbm_header
 
 

@@ -36,7 +36,7 @@ SETTINGS = {
 
 
 def by_type(column: Column, space: Space) -> str:
-    """What a feature is by the type of its column: a declared order of categories makes it ordinal, unless switches have costs."""
+    """What a feature is by the type of its column: with an order of categories it is ordinal, unless switches have costs."""
     return "ordinal" if column.is_order and column.name not in mapping("switch", space.switch) else BY_TYPE[column.holds]
 
 

@@ -57,8 +57,9 @@ class Space:
     """What may move, how, at what price.
 
     Where no kind is given, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and
-    so is what the model, or its pipeline, encodes as categories. `Space.infer` looks closer: whole numbers stay whole (those
-    too that pandas stores as floats, since some are missing), booleans flip. What is missing stays missing.
+    so is what the model, or its pipeline, encodes as categories. Ordered categories of pandas are ordinal, unless `switch`
+    gives them costs. Numbers stored as text are what the model takes them for. `Space.infer` looks closer: whole numbers stay
+    whole (those too that pandas stores as floats, since some are missing), booleans flip. What is missing stays missing.
 
     Parameters
     ----------

@@ -442,7 +442,7 @@ BOOSTED = {"booster": "gblinear", "n_estimators": 8, "base_score": 0.2}
 
 
 def boosted_case(classes: int) -> tuple[Any, pd.DataFrame, FloatArray]:
-    """A linear booster of XGBoost, whose base score is not in its intercept, and whose coefficients have an order of their own."""
+    """A linear booster of XGBoost, whose `intercept_` lacks the base score, and whose `coef_` has another order."""
     rng = np.random.default_rng(3)
     x = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "b", "c"])
     y = (rng.integers(0, classes, 90) if classes > 2 else x["a"] + rng.normal(size=90) > 0.5).astype(int)
@@ -470,7 +470,8 @@ def test_a_linear_booster_behind_a_scaler_or_in_a_file(tmp_path: Path) -> None:
     found = tp.stability(model, x, y, risk=0.8)
     model.save_model(tmp_path / "model.json")
     stored = tp.stability(tp.load_model(tmp_path / "model.json"), x, y, risk=0.8)
-    assert (stored.standing.kind, stored.value) == ("exact", pytest.approx(found.value, rel=1e-9))
+    assert stored.standing.kind == "exact"
+    assert stored.value == pytest.approx(found.value, rel=1e-9)
     piped = make_pipeline(StandardScaler(), xgboost.XGBClassifier(**BOOSTED)).fit(x, y)
     assert tp.stability(piped, x, y, risk=0.8).standing.kind == "exact"
 
@@ -481,7 +482,9 @@ def test_a_linear_booster_with_a_link_is_searched() -> None:
     assert tp.stability(model, x[:12], y[:12] + 1.0, risk=9.0, calls=2000).standing.kind == "searched"
 
 
-@pytest.mark.parametrize("model", [LogisticRegression, xgboost.XGBClassifier, torch.nn.Linear, Pipeline], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "model", [LogisticRegression, xgboost.XGBClassifier, torch.nn.Linear, Pipeline], ids=lambda m: m.__name__
+)
 def test_a_class_is_no_model(model: Any) -> None:
     _, x, y = boosted_case(2)
     refused = f"^model={model.__name__} is a class, not a fitted model. Create an instance"
@@ -500,4 +503,4 @@ def test_models_that_are_not_ready() -> None:
     with pytest.raises(InputError, match="model=XGBClassifier is not fitted; call fit first"):
         tp.stability(xgboost.XGBClassifier(booster="gblinear"), x, y, risk=0.8)
     with pytest.raises(InputError, match=r"model=<lambda> cannot be called with one argument.*'rows'\)\. Pass a function"):
-        tp.stability(lambda model, rows: rows, x, y, risk=0.8)
+        tp.stability(lambda part, rows: part + rows, x, y, risk=0.8)
