@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,9 @@ def prepared(
         kept, asked = _kept_as_text(model, data, features)
         categories |= values_of_text(data, kept)
         features = read_features(data, categories)
-        if isinstance(options.get("calls"), int):
-            options = {**options, "calls": options["calls"] - asked}
+        calls = options.get("calls")
+        if isinstance(calls, Integral) and not isinstance(calls, bool):
+            options = {**options, "calls": int(calls) - asked}
     witness = Witness(data, categories, features)
     base = base_weights(sample_weight, len(features.x))
     domain = chosen.resolve(features, base, known)

@@ -21,26 +21,13 @@ SPAN = 2**15
 """Whole numbers from the least to the largest label up to which there is a table of them all, in 16 bits a row."""
 
 
-class OneClassError(InputError):
-    """The labels are of one class, and the model does not name its classes.
-
-    Attributes
-    ----------
-    label
-        The one that there is.
-    on_command_line
-        The same sentence with the flag in place of the argument.
-    """
-
-    def __init__(self, label: Any) -> None:
-        self.label = label
-        problem = f"y holds one class only, {label!r}, and the model does not name its classes."
-        fix = "Name all of them in the order of the outputs, for example"
-        self.on_command_line = f"{problem} {fix} --classes 0,1."
-        super().__init__(f"{problem} {fix} classes=[0, 1].")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.label,)
+def one_class_error(label: Any) -> InputError:
+    """The error for labels of one class only, of a model that does not name its classes."""
+    problem = f"y holds one class only, {label!r}, and the model does not name its classes."
+    fix = "Name all of them in the order of the outputs, for example"
+    error = InputError(f"{problem} {fix} classes=[0, 1].")
+    error.on_command_line = f"{problem} {fix} --classes 0,1."
+    return error
 
 
 def class_indices(
@@ -63,7 +50,7 @@ def class_indices(
     wanted, every = max(2, scores), distinct if labels is None else list(labels)
     if classes is None:
         if len(every) == 1:
-            raise OneClassError(every[0])
+            raise one_class_error(every[0])
         if len(every) != wanted:
             raise InputError(
                 f"y holds {len(every)} distinct labels but the model has {scores} score(s), for {wanted} classes;"
