@@ -15,6 +15,11 @@ def listed(values: Iterable[object], most: int = 12) -> str:
 class TippingPointError(Exception):
     """Base class of every error that tippingpoint raises on purpose.
 
+    Attributes
+    ----------
+    on_command_line
+        The same sentence with flags in place of arguments; None if there is no other.
+
     Examples
     --------
     >>> import tippingpoint as tp
@@ -24,6 +29,8 @@ class TippingPointError(Exception):
     ...     print(type(error).__name__)
     InputError
     """
+
+    on_command_line: str | None = None
 
 
 class InputError(TippingPointError, ValueError):

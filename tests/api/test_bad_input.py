@@ -72,7 +72,7 @@ DATA: dict[str, Case] = {
     "null in polars": (polars_null, ("X[0, 'dose'] is missing", "impute")),
     "text in a frame": (asked(x=FRAME.assign(bmi="high")), ("X['bmi']", "String", "OneHotEncoder")),
     "dates in a frame": (asked(x=FRAME.assign(bmi=pd.Timestamp("2024-01-01"))), ("X['bmi']", "Datetime", "drop it")),
-    "text in an array": (asked(x=X.astype(str)), ("X holds values that are not numbers", "encode")),
+    "text in an array": (asked(x=X.astype(str)), ("X holds values that are not numbers", "convert text with astype(float)")),
     "complex numbers": (asked(x=X + 1j), ("X holds values that are not numbers", "+1j)'", "encode")),
     "masked values": (asked(x=np.ma.masked_greater(X, 1.0)), ("X holds masked values", "fill them")),
     "rows of different lengths": (asked(x=[[1.0, 2.0, 3.0], [1.0]]), ("X has rows of different lengths", "same number")),
@@ -98,7 +98,7 @@ DATA: dict[str, Case] = {
         (f"y[{int(np.argmax(Y == 'no'))}]=nan", "every label must be known"),
     ),
     "NA among nullable labels": (asked(y=pd.Series([True, pd.NA] * 15, dtype="boolean")), ("y[1]=<NA>", "drop the row")),
-    "one class only": (asked(y=["yes"] * 30), ("y holds one class only, 'yes'", "at least two")),
+    "one class only": (asked(y=["yes"] * 30), ("y holds one class only, 'yes'", "for example classes=[0, 1]")),
     "more classes than scores": (asked(y=["a", "b", "c"] * 10), ("y holds 3 distinct labels", "classes=")),
     "a label never seen": (
         asked(model=LogisticRegression().fit(X, Y == "yes"), y=Y),

@@ -181,10 +181,11 @@ def test_too_many_values_for_a_menu() -> None:
     assert "too many to weigh every switch" in message
 
 
-def test_one_class_only_is_said_of_the_whole() -> None:
+def test_one_class_only_is_refused_if_the_model_does_not_name_its_classes() -> None:
     every = [frame[["age", "size"]].assign(label=1) for frame in parts()]
     message = str(refusal(lambda: planned(([1.0, 2.0], 0.0), partitions_of(every, "label"), scale="raw")))
-    assert message == "y holds one class only, 1; evaluate on data that has at least two."
+    assert message.startswith("y holds one class only, 1, and the model does not name its classes.")
+    assert planned(([1.0, 2.0], 0.0), partitions_of(every, "label"), scale="raw", options={"classes": [0, 1]}).labels == (1,)
 
 
 def test_no_rows_and_no_weight() -> None:

@@ -31,7 +31,8 @@ KINDS = {
 @pytest.mark.parametrize("backend", FRAMES)
 def test_a_space_is_read_off_a_frame(backend: str) -> None:
     space = Space.infer(FRAMES[backend]())
-    assert space.kind == KINDS
+    # Of pandas an ordered type declares an order; an Enum of polars has one whether it means anything or not.
+    assert space.kind == {**KINDS, "size": "ordinal" if backend == "pandas" else "categorical"}
     assert {name: list(values) for name, values in space.categories.items()} == {
         "open": [False, True],
         "listed": [False, True],

@@ -18,6 +18,8 @@ BINS = 50
 
 def expected_risk(reference: Reference, features: Features, base: FloatArray) -> float:
     """The mean over rows of what a row of that score lost on the reference."""
+    if reference.classifies and len(reference.labels) == 1:  # every outcome was of this class, whatever the score
+        return total(base, reference.losses(features, reference.labels[0]))
     now = reference.scored()
     later = reference.unlabelled(features)
     if reference.classifies and len(reference.labels) == 2:

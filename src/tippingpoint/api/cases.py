@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tippingpoint.api.profiles import Profile
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.alignment import in_rows_of, repeated_labels
+from tippingpoint.data.categories import values_of_text
 from tippingpoint.data.frames import Features, read_features
 from tippingpoint.data.vectors import base_weights, read_vector
 from tippingpoint.data.witness import Witness
@@ -20,14 +22,18 @@ from tippingpoint.families.base import Family, Judgement, Subject
 from tippingpoint.families.registry import judge
 from tippingpoint.foreign import is_module
 from tippingpoint.preprocessing.categories import by_position
-from tippingpoint.preprocessing.encoders import encoded_columns
+from tippingpoint.preprocessing.encoders import encoded_columns, taken_as_text
 from tippingpoint.preprocessing.modules import unwrapped
 from tippingpoint.processors import threads_of
 from tippingpoint.results.origin import Origin, origin_of
 from tippingpoint.space import Space
+from tippingpoint.space.declared import note_on_order
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.inputs import inputs_in_units
 from tippingpoint.space.scaling import Scale, in_units
+
+TEXT_ROWS = 64
+"""Rows by which it is found out whether a model takes text as the number that it is."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,13 @@ def prepared(
     known = encoded_columns(model, [str(name) for name in getattr(data, "columns", ())])
     categories = chosen.read_as(known, data)
     features = read_features(data, categories)
+    if features.text:
+        kept, asked = _kept_as_text(model, data, features)
+        categories |= values_of_text(data, kept)
+        features = read_features(data, categories)
+        calls = options.get("calls")
+        if isinstance(calls, Integral) and not isinstance(calls, bool):
+            options = {**options, "calls": int(calls) - asked}
     witness = Witness(data, categories, features)
     base = base_weights(sample_weight, len(features.x))
     domain = chosen.resolve(features, base, known)
@@ -134,9 +147,16 @@ def prepared(
         base,
         witness,
         origin_of(model, _contents(features), y, base, given, seed, features.seal),
-        tuple(note for note in notes if note is not None),
+        tuple(note for note in (*notes, *features.notes, note_on_order(chosen, features)) if note is not None),
         threads_of(options.get("threads")),
     )
+
+
+def _kept_as_text(model: Any, data: Any, features: Features) -> tuple[tuple[str, ...], int]:
+    """The columns of numbers stored as text that the model takes as text, and the rows that it was asked about."""
+    rows = np.linspace(0, len(features.x) - 1, min(TEXT_ROWS, len(features.x))).astype(np.intp)
+    given = replace(features, native=data).take(rows).native
+    return taken_as_text(model, given, features.take(rows).native, features.text)
 
 
 def _in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:

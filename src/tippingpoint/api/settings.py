@@ -20,6 +20,9 @@ QUESTION = ("theta1", "theta2", "mix", "budget", "divergence")
 OF_ALL = ("threads",)
 """Options of how any question is worked on; some families use them for their searches too."""
 
+OF_LABELS = ("classes",)
+"""Options that say what labels mean; all others are of searches and proofs."""
+
 OF_DATA = ("loss", "sample_weight", "space", "scale")
 OF_PARTITIONS = ("client", "memory")
 DOORS = {
@@ -77,7 +80,7 @@ def check_used(options: Mapping[str, Any], families: Iterable[Family]) -> None:
         if name in OF_ALL or any(name in family.options.names() for family in served):
             continue
         names, first = _names(owners(name)), served[0]
-        if not first.options.names():
+        if not set(first.options.names()) - set(OF_LABELS):
             raise InputError(f"{name}={value!r} is an option of a search (of {names}); this model needs none, so leave it out.")
         own = ", ".join(first.options.names())
         raise InputError(

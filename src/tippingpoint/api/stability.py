@@ -52,7 +52,8 @@ def profile(
     y
         Labels of any type, or targets. A pandas series is matched by its index to X where both have labels (a note says so),
         and refused where they differ; so are weights. Of data in partitions the name of a column, as are weights; of Dask also
-        a collection of the same partitions.
+        a collection of the same partitions. One class is enough if the model, or `classes=`, names all: the error rate of
+        the positives is the false-negative rate.
     loss
         What to judge by: zero_one (error), hinge, squared_hinge, logistic (log_loss, cross_entropy) for classifiers; squared
         (mse), absolute (mae), pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or

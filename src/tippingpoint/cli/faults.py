@@ -20,7 +20,7 @@ def sentence(error: Exception) -> str:
     """What happened, and what to do."""
     text = " ".join(str(error).split())
     if isinstance(error, TippingPointError):
-        return text
+        return error.on_command_line or text
     if isinstance(error, MemoryError):
         detail = f" ({text})" if text else ""
         return f"there is not enough memory for this{detail}; give fewer rows or columns, or fewer --calls."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,21 @@ def category_columns(
         for j, held in enumerate(as_array(data, "X").T):
             if (name := f"x{j}") in encoded:
                 found[name] = list(listed[name]) if name in listed else joined(None, encoded[name], np.unique(held))
+    return found
+
+
+def values_of_text(data: Any, names: Iterable[str]) -> dict[str, Sequence[Any]]:
+    """The distinct values of these columns of text or objects, in order; other columns are left out."""
+    import narwhals as nw
+
+    wanted, frame = set(names), read_frame(data, "X")
+    if not wanted or not isinstance(frame, nw.DataFrame):
+        return {}
+    found = dict[str, Sequence[Any]]()
+    for series in frame.iter_columns():
+        if str(series.name) in wanted and isinstance(series.dtype, (nw.String, nw.Object)):
+            with suppress(TypeError):  # values that cannot be hashed, which are refused where they are read
+                found[str(series.name)] = in_order(dict.fromkeys(plain(series.to_list())))
     return found
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +21,19 @@ Holds = Literal["number", "integer", "boolean", "category", "shift"]
 
 LARGE = 2.0**63
 """What no whole number of 64 bits reaches."""
+
+
+NUMERAL = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+"""A number as text. Zeros in front, as in the code '01234', are not part of a number."""
+
+CODE = re.compile(r"[-+]?0[0-9]+")
+"""Text that only a code has; a column that holds one holds codes."""
+
+MAX_ODD, LEAST_NUMBERS = 3, 20
+"""So few distinct texts among at least so many distinct numbers are a slip in a column of numbers."""
+
+DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+"""Values of times, which are neither numbers nor categories."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,16 @@ class Column:
     ordered: bool = False
     gap: Any = None
     like: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_order(self) -> bool:
+        """Whether the user's own type declares an order of exactly these categories, as pandas' `ordered=True` does.
+
+        An Enum of polars lists its values in some order, whether that means anything or not.
+        """
+        if not self.ordered or self.like is None or not self.like.implementation.is_pandas():
+            return False
+        return tuple(plain(declared_categories(self.like)[0] or ())) == self.categories
 
     def decoded(self, numbers: FloatArray) -> Any:
         """The values that the numbers stand for, of the type of the user's own column where it can hold them."""
@@ -92,6 +119,15 @@ class UnknownCategoryError(Exception):
         self.value = value
 
 
+class OddTextError(Exception):
+    """A column of numbers holds a text that is none."""
+
+    def __init__(self, row: int, value: Any) -> None:
+        super().__init__(value)
+        self.row = row
+        self.value = value
+
+
 def encode(values: Sequence[Any], name: str, categories: Sequence[Any] | None = None) -> tuple[FloatArray, Column]:
     """A column of categories as their positions.
 
@@ -124,6 +160,102 @@ def encode(values: Sequence[Any], name: str, categories: Sequence[Any] | None = 
     positions = np.array([*(place[value] for value in found), math.nan])
     gaps = np.flatnonzero(codes < 0)
     return positions[codes], Column(name, "category", tuple(listed), gap=held[gaps[0]] if len(gaps) else None)
+
+
+@dataclass(frozen=True)
+class StoredNumbers:
+    """Numbers in a column whose type does not say so.
+
+    Attributes
+    ----------
+    values
+        One per row; NaN where a value is missing. Whole numbers and truth values keep their type if none is missing.
+    text
+        Whether some are stored as text.
+    """
+
+    values: np.ndarray[Any, Any]
+    text: bool
+
+
+def stored_numbers(values: Sequence[Any], name: str) -> StoredNumbers | None:
+    """The numbers of a column of objects or text; None if it holds categories.
+
+    Blank text counts as missing beside numbers. A column of dates is refused; one of numbers with a few other texts is an
+    `OddTextError`.
+    """
+    import pandas as pd
+
+    held = np.empty(len(values), dtype=object)
+    held[:] = values
+    try:
+        codes, distinct = pd.factorize(held)
+    except TypeError:  # values that cannot be hashed
+        return None
+    written = distinct.tolist()
+    read, odd = _read(written)
+    if odd:
+        if all(isinstance(value, DATES) for value in odd):
+            raise InputError(
+                f"X[{name!r}] holds {type(odd[0]).__name__} values, neither numbers nor categories; turn it into one (a date"
+                " into days) or drop it."
+            )
+        if _is_slip(odd, len(read) - len(odd)):
+            raise OddTextError(int(np.flatnonzero(codes == written.index(odd[0]))[0]), odd[0])
+        return None
+    text = any(isinstance(value, str) for value in written)
+    blank = any(isinstance(value, float) and math.isnan(value) for value in read)
+    if text and all(isinstance(value, str) and not value.strip() for value in written):
+        return None
+    found = np.array([*map(float, read), math.nan])[codes]
+    kinds, missing = {type(value) for value in read}, blank or bool((codes < 0).any())
+    if not missing and kinds == {bool}:
+        return StoredNumbers(found.astype(bool), text)
+    if not missing and kinds <= {int, bool} and bool((np.abs(found) < LARGE).all()):
+        return StoredNumbers(np.array(read, dtype=np.int64)[codes], text)
+    return StoredNumbers(found, text)
+
+
+def _read(values: Sequence[Any]) -> tuple[list[bool | int | float], list[Any]]:
+    """Values as numbers, NaN for those that are none; and these, up to one more than a slip can be."""
+    read, odd = list[bool | int | float](), list[Any]()
+    for value in values:
+        number = _number(value)
+        read.append(math.nan if number is None else number)
+        if number is None:
+            odd.append(value)
+            if len(odd) > MAX_ODD:
+                break
+    return read, odd
+
+
+def _is_slip(odd: Sequence[Any], numbers: int) -> bool:
+    """Whether so many distinct numbers and these other values are a column of numbers in which something went wrong."""
+    texts = all(isinstance(value, str) and not CODE.fullmatch(value.strip()) for value in odd)
+    return texts and len(odd) <= MAX_ODD and numbers >= LEAST_NUMBERS
+
+
+def _number(value: Any) -> bool | int | float | None:
+    """A value as a number; blank text as a missing one; None for anything else."""
+    if isinstance(value, str):
+        written = value.strip()
+        if NUMERAL.fullmatch(written):
+            return _whole(written) if written.lstrip("+-").isdigit() else float(written)
+        return None if written else math.nan
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    exponent = value.as_tuple().exponent if isinstance(value, Decimal) else None
+    if isinstance(value, Integral) or (isinstance(exponent, int) and exponent >= 0):
+        return _whole(value)
+    return float(value) if isinstance(value, (Real, Decimal)) else None
+
+
+def _whole(value: Any) -> int | float:
+    """A whole number; one that no float reaches is infinite, which is refused as such."""
+    try:
+        return int(value) if math.isfinite(float(value)) else math.inf
+    except OverflowError:
+        return math.inf
 
 
 def plain(values: Iterable[Any]) -> list[Any]:
@@ -162,6 +294,8 @@ def _fits(values: np.ndarray[Any, Any], kind: Any) -> bool:
     held = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if kind == nw.Boolean:
         return bool(np.isin(held, (0, 1)).all())
+    if isinstance(kind, nw.Decimal):  # of a fixed number of digits
+        return False
     if kind.is_integer():
         bounds = np.iinfo(str(kind).lower())
         whole = bool((held == np.round(held)).all())

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
-from tippingpoint.data.columns import Column, UnknownCategoryError, declared_categories, encode, is_missing
+from tippingpoint.data.columns import (
+    Column,
+    OddTextError,
+    UnknownCategoryError,
+    declared_categories,
+    encode,
+    is_missing,
+    stored_numbers,
+)
 from tippingpoint.data.inputs import Inputs, read_inputs
 from tippingpoint.data.seals import UNSHARED, Seal, shareable, shared, survey
 from tippingpoint.data.vectors import PLAIN, as_array, as_numbers
@@ -50,6 +58,8 @@ class Features:
         Of `x`, where that is the user's own array.
     inputs
         What the columns are to a module of several inputs, where these were given by name.
+    text, objects
+        Names of columns of numbers that were stored as text, or as objects of another type.
     """
 
     x: FloatArray
@@ -62,6 +72,21 @@ class Features:
     gaps: BoolArray | None = field(default=None, repr=False)
     seal: Seal = UNSHARED
     inputs: Inputs | None = None
+    text: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How columns were read whose type does not say that they hold numbers."""
+        found = []
+        if self.objects:
+            found.append(f"X stores numbers as objects in {listed(self.objects)}, which are read as numbers")
+        if self.text:
+            found.append(
+                f"X stores numbers as text in {listed(self.text)}, which are read as numbers; if one holds codes, declare it as"
+                f" Space(kind={{{self.text[0]!r}: 'categorical'}})"
+            )
+        return tuple(found)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -154,14 +179,28 @@ def read_frame(data: Any, name: str) -> Any:
         raise _repeated_column(name, columns) from None
 
 
-def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = None) -> Features:
-    """The columns of a frame or an array as numbers; those named in `categories` are read as such."""
+def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = None, *, stored: bool = True) -> Features:
+    """The columns of a frame or an array as numbers.
+
+    Parameters
+    ----------
+    data
+        A frame, an array, or inputs of a module by name.
+    categories
+        Columns that are read as categories, and as which.
+    stored
+        Whether other columns of text or objects that hold numbers only are read as numbers; if not, they are categories too.
+    """
     import narwhals as nw
 
     if isinstance(data, Mapping):
         return _from_mapping(data)
     frame = read_frame(data, "X")
     known = categories or {}
+    text, objects = tuple[str, ...](), tuple[str, ...]()
+    if isinstance(frame, nw.DataFrame) and stored:
+        read, text, objects = _with_numbers(frame, known)
+        data, frame = (data if read is frame else read.to_native()), read
     features, fill = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
     x, is_shared = features.x, not features.x.flags.writeable  # what is ours can be written
     if 0 in x.shape:
@@ -169,7 +208,36 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
     seen = survey(x, fill, summed=is_shared)
     _refuse_infinite(features, seen.infinite)
     columns = tuple(_whole(column, x[:, j]) if seen.missing[j] else column for j, column in enumerate(features.columns))
-    return replace(features, columns=columns, gaps=seen.missing, seal=Seal("X", x, seen.sums) if is_shared else UNSHARED)
+    seal = Seal("X", x, seen.sums) if is_shared else UNSHARED
+    return replace(features, columns=columns, gaps=seen.missing, seal=seal, text=text, objects=objects)
+
+
+def _with_numbers(frame: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """A frame with numbers where columns of text or objects hold nothing else; the names of those of text, and of objects."""
+    import narwhals as nw
+
+    changed, text, objects = [], [], []
+    for series in frame.iter_columns():
+        name = str(series.name)
+        if name in categories or not isinstance(series.dtype, (nw.String, nw.Object)):
+            continue
+        try:
+            found = stored_numbers(series.to_list(), name)
+        except OddTextError as odd:
+            label = _labels(frame.to_native().index)[odd.row] if frame.implementation.is_pandas() else odd.row
+            raise InputError(
+                f"X[{label!r}, {name!r}]={odd.value!r} is text in a column of numbers. Replace it by a number or a missing"
+                " value, for example with pandas.to_numeric. If these are categories, declare"
+                f" Space(kind={{{name!r}: 'categorical'}})."
+            ) from None
+        if found is None:
+            continue
+        changed.append(_series(found.values, series))
+        if found.text:
+            text.append(name)
+        elif series.null_count() < len(series):
+            objects.append(name)
+    return (frame.with_columns(*changed) if changed else frame), tuple(text), tuple(objects)
 
 
 def _from_mapping(data: Mapping[Any, Any]) -> Features:

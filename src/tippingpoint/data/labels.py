@@ -21,6 +21,15 @@ SPAN = 2**15
 """Whole numbers from the least to the largest label up to which there is a table of them all, in 16 bits a row."""
 
 
+def one_class_error(label: Any) -> InputError:
+    """The error for labels of one class only, of a model that does not name its classes."""
+    problem = f"y holds one class only, {label!r}, and the model does not name its classes."
+    fix = "Name all of them in the order of the outputs, for example"
+    error = InputError(f"{problem} {fix} classes=[0, 1].")
+    error.on_command_line = f"{problem} {fix} --classes 0,1."
+    return error
+
+
 def class_indices(
     y: np.ndarray[Any, Any], classes: Sequence[Any] | None, scores: int, labels: Sequence[Any] | None = None
 ) -> tuple[SmallArray, tuple[Any, ...]]:
@@ -31,7 +40,7 @@ def class_indices(
     y
         Labels.
     classes
-        The model's labels, or None to read them off `y` in sorted order.
+        The model's labels, of which `y` may hold any; None to read them off `y` in sorted order.
     scores
         How many scores the model has; one serves two classes.
     labels
@@ -39,9 +48,9 @@ def class_indices(
     """
     distinct, inverse = distinct_labels(y)
     wanted, every = max(2, scores), distinct if labels is None else list(labels)
-    if len(every) == 1:
-        raise InputError(f"y holds one class only, {every[0]!r}; evaluate on data that has at least two.")
     if classes is None:
+        if len(every) == 1:
+            raise one_class_error(every[0])
         if len(every) != wanted:
             raise InputError(
                 f"y holds {len(every)} distinct labels but the model has {scores} score(s), for {wanted} classes;"

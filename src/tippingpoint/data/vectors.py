@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,26 @@ def _vector(data: Any, name: str, length: int | None) -> np.ndarray[Any, Any]:
     import narwhals as nw
 
     series = nw.from_native(data, series_only=True, pass_through=True)
-    values = np.asarray(series.to_numpy() if isinstance(series, nw.Series) else as_array(data, name))
+    values = _without_objects(np.asarray(series.to_numpy() if isinstance(series, nw.Series) else as_array(data, name)))
     if values.ndim != 1:
         raise InputError(f"{name} has shape {values.shape}; give one value a row, as a vector.")
     if length is not None and len(values) != length:
         raise InputError(f"{name} has {len(values)} values but X has {length} rows; give one value a row.")
     return values
+
+
+def _without_objects(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Numbers that are stored as objects, such as decimals of a database, as an array of numbers; anything else as it is."""
+    kinds = set(map(type, values.tolist())) if values.dtype.kind == "O" and values.ndim == 1 else set()
+    if not kinds or not all(issubclass(kind, (Real, Decimal, np.bool_)) for kind in kinds):
+        return values
+    if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        return values.astype(bool)
+    whole = all(issubclass(kind, Integral) for kind in kinds)
+    try:
+        return values.astype(np.int64 if whole else np.float64)
+    except OverflowError:  # a whole number beyond 64 bits
+        return values
 
 
 def read_numbers(data: Any, name: str, length: int | None = None, *, gaps: bool = False) -> FloatArray:
@@ -122,9 +136,8 @@ def as_numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
         if others:
             k, odd = next(((k, value) for k, value in others if not _reads_as_number(value)), others[0])
             where = f" in {name}[{k}]" if values.ndim == 1 else ""
-            raise InputError(
-                f"{name} holds values that are not numbers, such as {str(odd)!r}{where}; encode them or drop them."
-            )
+            fix = "convert text with astype(float)" if _reads_as_number(odd) else "encode them or drop them"
+            raise InputError(f"{name} holds values that are not numbers, such as {str(odd)!r}{where}; {fix}.")
     return np.asarray(values, dtype=float)
 
 

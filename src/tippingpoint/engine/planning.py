@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.data.columns import Column
+from tippingpoint.data.columns import Column, OddTextError, stored_numbers
 from tippingpoint.data.frames import Features
 from tippingpoint.engine.partitions import Partitions, Run, run_here
 from tippingpoint.engine.reading import Reading, read_by, read_categories, read_through, unknown_value
@@ -23,7 +23,7 @@ from tippingpoint.losses import Loss
 from tippingpoint.preprocessing.categories import by_position
 from tippingpoint.preprocessing.encoders import encoded_columns
 from tippingpoint.space import Space
-from tippingpoint.space.declared import mapping
+from tippingpoint.space.declared import mapping, note_on_order
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.resolving import Shares, resolve
 from tippingpoint.space.scaling import UNITS, Scale
@@ -140,6 +140,7 @@ def plan(
     known = encoded_columns(model, partitions.names())
     spreads = isinstance(scale, str) and scale in UNITS
     facts = _facts(known, partitions, chosen, loss, seed, everywhere, spreads=spreads)
+    _check_stored(facts, chosen, known)
     reading = read_by(facts, read_categories(facts, *chosen.hinted(known)))
     if unknown_value(facts, reading.categories):
         everywhere(read_through, reading)
@@ -154,7 +155,7 @@ def plan(
     served.judgement.check_missing(raw)
     shown = reading.features((sample if len(sample) else facts.sketch).x)
     domain = in_units_of_all(raw, scale, facts, reading, shares, shown, everywhere)
-    notes = (*partitions.notes, *facts.notes, by_position(model, facts.sketch.x))
+    notes = (*partitions.notes, *facts.notes, by_position(model, facts.sketch.x), note_on_order(chosen, sketch))
     return Plan(
         reading,
         chosen,
@@ -194,6 +195,26 @@ def _facts(
         spreads=spreads,
     )
     return merged(run(survey, question))
+
+
+def _check_stored(facts: Facts, space: Space, known: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse numbers that are stored as text or objects: only data in memory are converted, and tried on the model."""
+    encoded, listed = space.hinted(known)
+    kinds = {str(name) for name, kind in mapping("kind", space.kind).items() if kind in ("categorical", "ordinal")}
+    for column in facts.schema.columns:
+        name, declared = column.name, column.declared is not None
+        if column.kind != "category" or declared or name in encoded or name in listed or name in kinds:
+            continue
+        try:
+            found = stored_numbers(list(facts.counts.get(name) or ()), name)
+            held = None if found is None else "text" if found.text else "objects"
+        except OddTextError as odd:
+            held = f"text, beside {odd.value!r}"
+        if held is not None and facts.counts.get(name):
+            raise InputError(
+                f"X[{name!r}] stores numbers as {held}. Store the column as numbers in every partition. If these are"
+                f" categories, declare Space(kind={{{name!r}: 'categorical'}})."
+            )
 
 
 def _sample(facts: Facts, seed: int, run: Run) -> SomeRows:

@@ -127,7 +127,7 @@ def check_length(partition: Partition, part: Part, rows: Sequence[int] | None) -
 
 def _surveyed(partition: Partition, part: Part, question: Question) -> Survey:
     schema = schema_of(part.x, partition.name)
-    features = read_features(numbers_for_void(part.x, schema))
+    features = read_features(numbers_for_void(part.x, schema), stored=False)
     if len(features.shape) != 1:
         raise UnsupportedError(
             f"X has shape {(part.rows, *features.shape)}: partitions are served of tables only; give rows and columns, or"

@@ -16,6 +16,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.data.frames import Features
 from tippingpoint.data.vectors import read_vector
 from tippingpoint.errors import InputError, UnsupportedError, listed
+from tippingpoint.foreign import is_of
 from tippingpoint.preprocessing.booster_estimators import (
     BoosterClassifier,
     BoosterRegressor,
@@ -24,7 +25,7 @@ from tippingpoint.preprocessing.booster_estimators import (
     xgboost_task,
 )
 from tippingpoint.preprocessing.booster_rows import BoosterRows, Rows
-from tippingpoint.preprocessing.categories import lightgbm_header
+from tippingpoint.preprocessing.categories import booster_in, lightgbm_header
 
 
 class BoosterFunction:
@@ -37,6 +38,30 @@ class BoosterFunction:
     def predict(self, rows: Rows) -> np.ndarray[Any, Any]:
         """Whatever the booster says."""
         return np.asarray(self._predictions(rows))
+
+
+def linear_booster(model: Any) -> tuple[FloatArray, FloatArray] | None:
+    """Coefficients `(K, d)` and intercepts `(K,)` of the margins of XGBoost's `gblinear`; None of any other model.
+
+    XGBoost's own `intercept_` lacks the base score, and its `coef_` of several classes is in another order.
+    """
+    booster = booster_in(model)
+    if booster is None or not is_of(booster, "xgboost", "Booster"):
+        return None
+    _check_trained(booster)
+    if json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] != "gblinear":
+        return None
+    stored = json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]["model"]["weights"]
+    weights = np.array(stored, dtype=float).reshape(booster.num_features() + 1, -1)  # the last row is the bias
+    nothing = BoosterRows(booster).matrix(np.zeros((1, booster.num_features())))
+    return weights[:-1].T, np.array(booster.predict(nothing, output_margin=True), dtype=float).reshape(-1)
+
+
+def booster_margins(model: Any, rows: Rows) -> FloatArray:
+    """The margins of XGBoost's booster, or of an estimator around one."""
+    booster = booster_in(model)
+    matrix = BoosterRows(booster, [str(name) for name in getattr(rows, "columns", ())]).matrix(rows)
+    return np.asarray(booster.predict(matrix, output_margin=True), dtype=float)
 
 
 def booster_estimator(booster: Any, features: Features, y: Any, classes: Sequence[Any] | None) -> Any:
@@ -70,6 +95,14 @@ def booster_estimator(booster: Any, features: Features, y: Any, classes: Sequenc
             " as classes=[...]."
         )
     return BoosterClassifier(booster, ask, labels)
+
+
+def _check_trained(booster: Any) -> None:
+    """Refuse a booster of XGBoost without columns, of which the library says where in its own code it failed."""
+    try:
+        booster.num_features()
+    except ValueError:  # as its errors are
+        raise InputError("model=Booster is not trained. Train it, or load a model into it.") from None
 
 
 def _taken(booster: Any, features: Features) -> BoosterRows:

@@ -7,7 +7,7 @@ once for a sample with each of its categories in turn, whatever encoder it has, 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,14 @@ from tippingpoint.errors import InputError, ModelError
 from tippingpoint.foreign import guarded, is_module
 from tippingpoint.preprocessing.affine import NotAffineError, imputed_columns, positions
 from tippingpoint.preprocessing.categories import native_categories
-from tippingpoint.preprocessing.modules import unwrapped
+from tippingpoint.preprocessing.modules import steps_and_last, unwrapped
 
 TRIAL_ROWS = 16
 """Rows, evenly spread, among which one is looked for that a pipeline does not fail on."""
+
+
+TEXT_TOLERANCE = 1e-9
+"""By how much answers may differ of a model that takes text as the number that it is."""
 
 
 def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
@@ -30,11 +34,80 @@ def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     model = unwrapped(model)
     if is_module(model):
         return {}
-    width = int(getattr(model, "n_features_in_", 0))
+    width = int(getattr(model, "n_features_in_", None) or 0)  # CatBoost's is None before it is fitted
     given = [str(name) for name in getattr(model, "feature_names_in_", ())] or list(names) or [f"x{j}" for j in range(width)]
     found: dict[str, list[Any]] = {}
     _collect(_flat(model), given, found)
     return found
+
+
+def taken_as_text(model: Any, given: Any, read: Any, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Of columns of numbers stored as text, those that a model takes as text, and how many rows it was asked about.
+
+    A model that takes them as numbers answers the same for the numbers themselves.
+
+    Parameters
+    ----------
+    model
+        As the user has it.
+    given, read
+        Some rows as the user gave them, and the same with numbers in these columns.
+    names
+        The columns.
+    """
+    import narwhals as nw
+
+    ask = _answers(unwrapped(model))
+    if ask is None:
+        return (), 0
+    text, numbers = ask(given), ask(read)
+    asked = 2 * len(given)
+    if text is None or _same_answers(text, numbers):  # of a model that takes neither, its family says why
+        return (), asked
+    asked += len(given)
+    if not _same_answers(text, ask(given)):  # noise hides what the model makes of the column
+        return (), asked
+    if len(names) == 1:
+        return tuple(names), asked
+    frame, converted = (nw.from_native(rows, eager_only=True) for rows in (given, read))
+    found = []
+    for name in names:
+        one = frame.with_columns(next(series for series in converted.iter_columns() if str(series.name) == name))
+        asked += len(given)
+        if not _same_answers(text, ask(one.to_native())):
+            found.append(name)
+    return tuple(found), asked
+
+
+def _answers(model: Any) -> Callable[[Any], Any] | None:
+    """A model's scores, or what else it answers, of some rows; None where it fails. None of a model of numbers alone."""
+    steps, last = steps_and_last(model)
+    if is_module(last):
+        method = None if steps is None else steps.transform
+    else:
+        methods = (getattr(model, name, None) for name in ("decision_function", "predict_proba", "predict"))
+        method = next((each for each in methods if each is not None), model if callable(model) else None)
+    if method is None:
+        return None
+
+    def ask(rows: Any) -> Any:
+        try:
+            with guarded(ModelError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = method(rows)
+                return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+        except ModelError:
+            return None
+
+    return ask
+
+
+def _same_answers(first: Any, second: Any) -> bool:
+    if first is None or second is None or first.shape != second.shape:
+        return False
+    if first.dtype.kind in "biuf" and second.dtype.kind in "biuf":
+        return bool(np.allclose(first, second, rtol=TEXT_TOLERANCE, atol=TEXT_TOLERANCE, equal_nan=True))
+    return bool(np.array_equal(first, second))
 
 
 def _collect(steps: Sequence[Any], names: Sequence[str], found: dict[str, list[Any]]) -> None:

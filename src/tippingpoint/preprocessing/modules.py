@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tippingpoint.errors import InputError
+
 if TYPE_CHECKING:
     import torch
 
@@ -17,7 +19,12 @@ def holds_module(model: Any) -> bool:
 
 
 def unwrapped(model: Any) -> Any:
-    """What a search for parameters ended with; any other model is itself."""
+    """What a search for parameters ended with; any other model is itself, and a class is no model."""
+    if isinstance(model, type):
+        raise InputError(
+            f"model={model.__name__} is a class, not a fitted model. Create an instance, fit it or load its weights, and pass"
+            " the instance."
+        )
     return getattr(model, "best_estimator_", model)
 
 

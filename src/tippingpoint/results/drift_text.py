@@ -228,6 +228,8 @@ def _prices(drift: DriftResult) -> str:
 
 def _balance(drift: DriftResult) -> list[Line]:
     split = None if drift.outcome is None else drift.outcome.balance
+    if split is not None and split.labels == math.inf:
+        return [("class balance", "the current rows hold a class that the reference lacks; no reweighting can reach them")]
     if split is None or not 0.0 < split.total < math.inf:
         return []
     share = percent(split.labels / split.total)

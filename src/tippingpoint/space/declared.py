@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.data.columns import Column
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, listed
 from tippingpoint.space.switches import as_number
@@ -32,6 +33,23 @@ SETTINGS = {
     "missing": (("numeric", "integer", "ordinal", "categorical"), "leave it out"),
 }
 """The kinds of feature that each of these has a meaning for, and what to do about the others."""
+
+
+def by_type(column: Column, space: Space) -> str:
+    """What a feature is by the type of its column: with an order of categories it is ordinal, unless switches have costs."""
+    return "ordinal" if column.is_order and column.name not in mapping("switch", space.switch) else BY_TYPE[column.holds]
+
+
+def note_on_order(space: Space, features: Features) -> str | None:
+    """A note on columns that are ordinal by their type alone; None if there are none."""
+    kinds = {str(name) for name in mapping("kind", space.kind)}
+    names = [each.name for each in features.columns if each.name not in kinds and by_type(each, space) == "ordinal"]
+    if not names:
+        return None
+    return (
+        f"X declares an order of the categories in {listed(names)}, which are read as ordinal: a move by k levels costs k²; if"
+        f" the order does not count, declare Space(kind={{{names[0]!r}: 'categorical'}})"
+    )
 
 
 class Declared:
@@ -157,7 +175,7 @@ class Declared:
         declared = {self._feature("kind", name): kind for name, kind in mapping("kind", self.space.kind).items()}
         for name in self.features:
             column = None if name in self.one_hot else self.data.columns[self.place[name]]
-            kind = declared.get(name, "categorical" if column is None else BY_TYPE[column.holds])
+            kind = declared.get(name, "categorical" if column is None else by_type(column, self.space))
             if kind not in KINDS:
                 raise InputError(f"kind[{name!r}]={kind!r} is not known; use one of {', '.join(KINDS)}.")
             if column is None and kind not in ("categorical", "fixed"):

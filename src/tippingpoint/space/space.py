@@ -9,16 +9,16 @@ import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.data.categories import category_columns
+from tippingpoint.data.categories import category_columns, values_of_text
 from tippingpoint.data.columns import Column
 from tippingpoint.data.frames import Features, read_features
-from tippingpoint.errors import InputError
-from tippingpoint.space.declared import SETTINGS, mapping
+from tippingpoint.errors import InputError, listed
+from tippingpoint.space.declared import SETTINGS, by_type, mapping
 from tippingpoint.space.domain import Domain
 from tippingpoint.space.resolving import resolve
 from tippingpoint.text import render_table
@@ -57,8 +57,9 @@ class Space:
     """What may move, how, at what price.
 
     Where no kind is given, numbers (and booleans, as 0 and 1) are numeric, text and categories are categorical, and
-    so is what the model, or its pipeline, encodes as categories. `Space.infer` looks closer: whole numbers stay whole (those
-    too that pandas stores as floats, since some are missing), booleans flip. What is missing stays missing.
+    so is what the model, or its pipeline, encodes as categories. Ordered categories of pandas are ordinal, unless `switch`
+    gives them costs. Numbers stored as text are what the model takes them for. `Space.infer` looks closer: whole numbers stay
+    whole (those too that pandas stores as floats, since some are missing), booleans flip. What is missing stays missing.
 
     Parameters
     ----------
@@ -118,6 +119,8 @@ class Space:
     missing: Mapping[str, float] = field(default_factory=dict)
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     outliers: str = "refuse"
+    _text: ClassVar[tuple[str, ...]] = ()
+    """Of a space that was inferred: columns of numbers stored as text, which are what the model makes of them."""
 
     def resolve(
         self,
@@ -151,7 +154,9 @@ class Space:
         data
             What the user gave.
         """
-        return category_columns(data, *self.hinted(hints))
+        found = category_columns(data, *self.hinted(hints))
+        listing = {str(name) for name, kind in mapping("kind", self.kind).items() if kind in ("categorical", "ordinal")}
+        return {**found, **values_of_text(data, listing - set(found))}
 
     def hinted(self, hints: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], dict[str, Sequence[Any]]]:
         """Of the columns that a model encodes, those that are no numbers here; and the categories that this space lists."""
@@ -188,13 +193,15 @@ class Space:
             raise InputError(
                 "Space.infer reads tables; of inputs by name say what you know, as Space(frozen=['pixel_values'])."
             )
-        features = read_features(data)
+        features = read_features(data, cls(kind=declared.get("kind", {})).read_as({}, data))
         groups = _prefixed(features) if one_hot is True else dict(one_hot or {})
         inside = {str(column) for columns in groups.values() for column in columns}
+        inside |= set(features.text)  # a model decides whether these are numbers
         columns = [(j, column) for j, column in enumerate(features.columns) if column.name not in inside]
         bounds = {} if ranges == "none" else {c.name: _range(c, features.x[:, j], ranges) for j, c in columns}
+        priced = cls(switch=declared.get("switch", {}))
         read = cls(
-            kind={column.name: INFERRED[column.holds] for _, column in columns},
+            kind={c.name: "ordinal" if by_type(c, priced) == "ordinal" else INFERRED[c.holds] for _, c in columns},
             categories={
                 c.name: BOOLEANS if c.holds == "boolean" else c.categories for _, c in columns if c.holds in LISTED_TYPES
             },
@@ -203,6 +210,7 @@ class Space:
             one_hot=groups,
             outliers="keep" if ranges == "quantiles" else "refuse",
         )
+        object.__setattr__(read, "_text", features.text)
         return read.edit(**declared)
 
     def edit(self, **changes: Any) -> Space:
@@ -222,7 +230,9 @@ class Space:
                 merged[argument] = {**self._still_true(argument, now, changes), **change}
         if "frozen" in changes and not isinstance(changes["frozen"], str) and isinstance(changes["frozen"], Iterable):
             merged["frozen"] = tuple(dict.fromkeys([*self.frozen, *changes["frozen"]]))
-        return replace(self, **merged)
+        made = replace(self, **merged)
+        object.__setattr__(made, "_text", self._text)
+        return made
 
     @staticmethod
     def _still_true(argument: str, now: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -244,9 +254,12 @@ class Space:
         rows += [(str(name), "group", ", ".join(map(str, members)), "-") for name, members in self.groups.items()]
         if self.movable is not None:
             rows.append(("all others", "fixed", "any", "-"))
+        rows += [(name, "by type", "any", self._price_of(name)) for name in self._text if name not in names]
         if not rows:
             return f"Every column may move, as its type allows, at price {self._price_of('')}."
-        return render_table(("feature", "kind", "values", "price"), rows, left=4)
+        table = render_table(("feature", "kind", "values", "price"), rows, left=4)
+        open_kinds = [name for name in self._text if name not in self.kind]
+        return f"{table}\n{_note_on_text(open_kinds)}" if open_kinds else table
 
     def _stays(self, name: str) -> bool:
         return self.kind.get(name) == "fixed" or name in self.frozen or (self.movable is not None and name not in self.movable)
@@ -275,6 +288,14 @@ class Space:
         if name in self.switch:
             text += f" × {self.switch[name] if isinstance(self.switch[name], str) else 'table'}"
         return f"{text}, missing {self.missing[name]}" if name in self.missing else text
+
+
+def _note_on_text(names: Sequence[str]) -> str:
+    """How columns of numbers stored as text will be read."""
+    return (
+        f"X stores numbers as text in {listed(names)}. They are read as numbers, unless the model encodes them as categories."
+        f" Declare them, for example kind={{{names[0]!r}: 'categorical'}}."
+    )
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+import xgboost
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -27,7 +30,7 @@ from sklearn.linear_model import (
     SGDClassifier,
     SGDRegressor,
 )
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
@@ -40,6 +43,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 import tippingpoint as tp
 from tippingpoint.core.arrays import FloatArray
+from tippingpoint.errors import InputError
 
 NAMES = ["a", "b", "c", "d", "e"]
 INF = math.inf
@@ -432,3 +436,71 @@ def test_a_booster_that_says_it_is_fitted_is_believed() -> None:
         tp.profile(xgboost.XGBRegressor(), x, target)
     fitted = xgboost.XGBRegressor(n_estimators=3, max_depth=2).fit(x, target)
     assert tp.profile(fitted, x, target).risk == pytest.approx(np.mean((fitted.predict(x) - target) ** 2), rel=1e-5)
+
+
+BOOSTED = {"booster": "gblinear", "n_estimators": 8, "base_score": 0.2}
+
+
+def boosted_case(classes: int) -> tuple[Any, pd.DataFrame, FloatArray]:
+    """A linear booster of XGBoost, whose `intercept_` lacks the base score, and whose `coef_` has another order."""
+    rng = np.random.default_rng(3)
+    x = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "b", "c"])
+    y = (rng.integers(0, classes, 90) if classes > 2 else x["a"] + rng.normal(size=90) > 0.5).astype(int)
+    return xgboost.XGBClassifier(**BOOSTED).fit(x, y), x, np.asarray(y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_linear_booster_is_the_linear_model_of_its_margins(classes: int) -> None:
+    model, x, y = boosted_case(classes)
+    start = model.predict(pd.DataFrame(np.zeros((1, 3)), columns=x.columns), output_margin=True).reshape(-1).astype(float)
+    units = model.predict(pd.DataFrame(np.eye(3), columns=x.columns), output_margin=True).reshape(3, -1).astype(float)
+    by_hand = tp.stability(((units - start).T, start), x, y, risk=0.8, classes=list(range(classes)))
+    found = tp.stability(model, x, y, risk=0.8)
+    assert found.standing.kind == "exact"
+    assert found.current_risk == pytest.approx((model.predict(x) != y).mean())
+    assert found.value == pytest.approx(by_hand.value, rel=1e-4)
+    booster = model.get_booster()
+    assert tp.stability(booster, x, y, risk=0.8).value == pytest.approx(found.value, rel=1e-9)
+    turned = x[["c", "a", "b"]]  # a booster takes columns by their names
+    assert tp.stability(booster, turned, y, risk=0.8).value == pytest.approx(found.value, rel=1e-9)
+
+
+def test_a_linear_booster_behind_a_scaler_or_in_a_file(tmp_path: Path) -> None:
+    model, x, y = boosted_case(2)
+    found = tp.stability(model, x, y, risk=0.8)
+    model.save_model(tmp_path / "model.json")
+    stored = tp.stability(tp.load_model(tmp_path / "model.json"), x, y, risk=0.8)
+    assert stored.standing.kind == "exact"
+    assert stored.value == pytest.approx(found.value, rel=1e-9)
+    piped = make_pipeline(StandardScaler(), xgboost.XGBClassifier(**BOOSTED)).fit(x, y)
+    assert tp.stability(piped, x, y, risk=0.8).standing.kind == "exact"
+
+
+def test_a_linear_booster_with_a_link_is_searched() -> None:
+    _, x, y = boosted_case(2)
+    model = xgboost.XGBRegressor(booster="gblinear", objective="count:poisson", n_estimators=4).fit(x, y + 1.0)
+    assert tp.stability(model, x[:12], y[:12] + 1.0, risk=9.0, calls=2000).standing.kind == "searched"
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression, xgboost.XGBClassifier, torch.nn.Linear, Pipeline], ids=lambda m: m.__name__
+)
+def test_a_class_is_no_model(model: Any) -> None:
+    _, x, y = boosted_case(2)
+    refused = f"^model={model.__name__} is a class, not a fitted model. Create an instance"
+    with pytest.raises(InputError, match=refused):
+        tp.stability(model, x, y, risk=0.8)
+    with pytest.raises(InputError, match=refused):
+        tp.compare({"a": model, "b": model}, x, y, risk=0.8)
+    with pytest.raises(InputError, match=refused):
+        tp.stability(model, [x.assign(y=y)], "y", risk=0.8)
+
+
+def test_models_that_are_not_ready() -> None:
+    _, x, y = boosted_case(2)
+    with pytest.raises(InputError, match="model=Booster is not trained"):
+        tp.stability(xgboost.Booster(), x, y, risk=0.8)
+    with pytest.raises(InputError, match="model=XGBClassifier is not fitted; call fit first"):
+        tp.stability(xgboost.XGBClassifier(booster="gblinear"), x, y, risk=0.8)
+    with pytest.raises(InputError, match=r"model=<lambda> cannot be called with one argument.*'rows'\)\. Pass a function"):
+        tp.stability(lambda part, rows: part + rows, x, y, risk=0.8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -73,8 +74,26 @@ class BlackBoxFamily(Family):
             model = booster_estimator(model, features, subject.y, given.get("classes"))
         if not (callable(model) or any(hasattr(model, name) for name in METHODS)):
             return Refusal(f"{type(model).__name__} has none of {', '.join(METHODS)}, and is no function")
+        if not any(hasattr(model, name) for name in METHODS):
+            _check_arguments(model)
         options = BlackBoxOptions.read(given)
         return BlackBoxJudgement(model, features, subject.y, subject.loss, options, reason, subject.labels, subject.shared)
+
+
+def _check_arguments(function: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called with the rows alone."""
+    try:
+        takes = inspect.signature(function)
+    except (TypeError, ValueError):  # of some compiled functions nothing is known
+        return
+    try:
+        takes.bind(None)
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise InputError(
+            f"model={name} cannot be called with one argument, the rows of X ({error}). Pass a function of the rows alone, for"
+            " example lambda X: model.predict(X)."
+        ) from None
 
 
 @dataclass(frozen=True)

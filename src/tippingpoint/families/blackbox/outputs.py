@@ -244,6 +244,8 @@ class _Classifier:
 
     def _unnamed(self, kind: str, width: int) -> list[Any] | None:
         """The classes of a model that names none, where the data tell: those of y, or the numbers of its outputs."""
+        if len(self._held) == 1:  # which says nothing of the others
+            return None
         if self._output == "label":
             return sorted(self._held)
         numbered = kind in "iuf" and self._held <= set(range(width))

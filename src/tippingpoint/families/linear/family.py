@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +21,12 @@ from tippingpoint.families.linear.crossing import CrossingOracle
 from tippingpoint.families.linear.geometry import Score, compliance
 from tippingpoint.families.linear.oracle import linear_oracle
 from tippingpoint.families.linear.pieces import PiecesOracle
-from tippingpoint.families.linear.recognise import LinearModel, NotLinearError, recognise
+from tippingpoint.families.linear.recognise import LinearModel, NotLinearError, read_classes, recognise
+from tippingpoint.families.options import Options
 from tippingpoint.foreign import is_module
 from tippingpoint.losses import LOSSES, Loss, PiecewiseLinear, identity, loss_named
+from tippingpoint.preprocessing.boosters import booster_estimator, linear_booster
+from tippingpoint.preprocessing.categories import is_booster
 from tippingpoint.preprocessing.modules import steps_and_last
 from tippingpoint.space.domain import Domain
 from tippingpoint.text import LINEAR, LIPSCHITZ, RELAXED
@@ -31,11 +35,26 @@ ALL_BUT_FINE = tuple(kind for kind in EVERY_KIND if kind != "fine steps")
 """Steps too many to be counted are rounded."""
 
 
+@dataclass(frozen=True)
+class LinearOptions(Options):
+    """What a linear model does not say of itself.
+
+    Attributes
+    ----------
+    classes
+        Labels of plain coefficients in the order of the scores, needed if `y` holds one class only; of one score the
+        second is the class of positive scores.
+    """
+
+    classes: Sequence[Any] | None = None
+
+
 class LinearFamily(Family):
     """Scores `coef·x + intercept` of the user's columns, whoever fitted them."""
 
     name = "linear models"
     one = "a linear model"
+    options: type[Options] = LinearOptions
     capabilities: tuple[Capability, ...] = (
         Capability("linear: a regressor, or two classes", tuple(LOSSES), ALL_BUT_FINE, "exact", "closed forms"),
         Capability("linear: several classes", ("zero_one",), ALL_BUT_FINE, "exact", "the nearest boundary"),
@@ -62,14 +81,18 @@ class LinearFamily(Family):
         model, features, loss = subject.model, subject.features, subject.loss
         if len(features.shape) != 1 or is_module(steps_and_last(model)[1]):
             return None
+        classes = LinearOptions.read(given).classes
         if isinstance(loss, PiecewiseLinear) and loss.of_features:
-            return PiecesJudgement(model, features, subject.y, loss, subject.labels)
+            return PiecesJudgement(model, features, subject.y, loss, subject.labels, classes)
+        if is_booster(model) and linear_booster(model) is not None:
+            model = booster_estimator(model, features, subject.y, classes)
         try:
             linear = recognise(model, features)
         except NotLinearError as why:
             return Refusal(str(why))
         if callable(loss) and not isinstance(loss, Loss):
             return Refusal("a loss of your own is not known in closed form")
+        linear = linear if classes is None else linear.with_classes(classes)
         chosen = loss_named(_usual(linear) if loss is None else loss)
         if len(linear.coef) > 1 and linear.classes and chosen.name != "zero_one":
             return Refusal(f"the {chosen.label} loss of {len(linear.coef)} classes has no closed form")
@@ -172,7 +195,13 @@ class PiecesJudgement(Judgement):
     """A piecewise-linear loss of the features themselves, which holds the model."""
 
     def __init__(
-        self, model: Any, features: Features, y: Any, loss: PiecewiseLinear, labels: tuple[Any, ...] | None = None
+        self,
+        model: Any,
+        features: Features,
+        y: Any,
+        loss: PiecewiseLinear,
+        labels: tuple[Any, ...] | None = None,
+        classes: Sequence[Any] | None = None,
     ) -> None:
         if model is not None:
             raise InputError("a PiecewiseLinear loss of the features holds the model already; pass model=None.")
@@ -184,7 +213,8 @@ class PiecesJudgement(Judgement):
         self.label: str = loss.label
         self.range: tuple[float, float] = loss.range
         self._x = features.x
-        index, _ = class_indices(read_labels(y, "y", len(features.x)), None, 1, labels)
+        known = None if classes is None else read_classes(classes, 1)
+        index, _ = class_indices(read_labels(y, "y", len(features.x)), known, 1, labels)
         self._signs = _signs(index)
         self._loss = loss
 

@@ -16,6 +16,8 @@ from tippingpoint.errors import InputError, NumericalError, UnsupportedError, li
 from tippingpoint.families.linear.geometry import Score
 from tippingpoint.foreign import guarded, why
 from tippingpoint.preprocessing.affine import NotAffineError, fold
+from tippingpoint.preprocessing.boosters import booster_margins, linear_booster
+from tippingpoint.preprocessing.categories import booster_in, booster_names
 from tippingpoint.preprocessing.encoders import contributions, stumbling_block
 
 TRIAL_ROWS = 64
@@ -83,11 +85,7 @@ class LinearModel:
             )
         if not (np.isfinite(beta).all() and np.isfinite(bias).all()):
             raise InputError("coef and intercept must be finite numbers; the model holds NaN or infinity.")
-        labels = None if classes is None else _distinct_labels(classes)
-        if labels is not None and len(labels) != max(2, len(beta)):
-            raise InputError(
-                f"classes has {len(labels)} labels but the model has {len(beta)} score(s); give one for each class."
-            )
+        labels = None if classes is None else read_classes(classes, len(beta))
         names = None if features is None else tuple(map(str, features))
         if names is not None and not len(set(names)) == len(names) == beta.shape[1]:
             raise InputError(f"features={features!r} must list {beta.shape[1]} different names, one for each coefficient.")
@@ -110,6 +108,17 @@ class LinearModel:
             )
             for k in range(len(self.coef))
         )
+
+    def with_classes(self, classes: Any) -> LinearModel:
+        """The model with the classes that the user names; a model that names its own keeps them, and they must be these."""
+        if self.regressor:
+            raise UnsupportedError(f"classes={classes!r} names classes, but the model is a regressor; leave it out.")
+        labels = read_classes(classes, len(self.coef))
+        if self.classes is not None and self.classes != labels:
+            raise InputError(
+                f"classes={list(labels)!r} are not those of the model, {list(self.classes)!r} in this order; leave it out."
+            )
+        return replace(self, classes=labels)
 
     def values(self, x: FloatArray) -> FloatArray:
         """`(n, K)`: the scores of every row."""
@@ -168,24 +177,29 @@ def _named(model: LinearModel, features: Features) -> LinearModel:
 def _fitted(model: Any, features: Features) -> LinearModel:
     kind = type(model).__name__
     *steps, last = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    if not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
+    boosted = linear_booster(last)
+    if boosted is None and not (hasattr(last, "coef_") and hasattr(last, "intercept_")):
         if hasattr(last, "fit") and not _is_fitted(last):
             raise InputError(f"model={kind} is not fitted; call fit first.")
         asked_only = callable(last) and not hasattr(last, "predict")
         raise NotLinearError("a function can only be asked" if asked_only else f"{kind} is not linear")
-    coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else last.coef_
+    coef, intercept = (last.coef_, last.intercept_) if boosted is None else boosted
+    coef = coef.toarray() if hasattr(coef, "toarray") else coef
     classes = getattr(last, "classes_", None)
     regressor = classes is None
     if regressor and np.ndim(coef) == 2 and len(coef) > 1:
         raise UnsupportedError(f"model={kind} has {len(coef)} outputs; pass one output at a time, as (coef, intercept).")
-    if classes is not None and (isinstance(classes, list) or np.ndim(classes) != 1):
+    if boosted is None and classes is not None and (isinstance(classes, list) or np.ndim(classes) != 1):
         raise UnsupportedError(f"model={kind} predicts several labels at once; pass one at a time, as (coef, intercept).")
     try:
-        beta, bias = np.atleast_2d(np.asarray(coef, dtype=float)), np.atleast_1d(np.asarray(last.intercept_, dtype=float))
+        beta, bias = np.atleast_2d(np.asarray(coef, dtype=float)), np.atleast_1d(np.asarray(intercept, dtype=float))
         folded, shift = fold(steps, beta, bias, features.names)
     except NotAffineError as error:
         raise NotLinearError(str(error)) from None
-    folded = _aligned(folded, getattr(model, "feature_names_in_", ()), features.names)
+    names = getattr(model, "feature_names_in_", ())
+    if boosted is not None and not steps:
+        names = booster_names(booster_in(last)) or ()
+    folded = _aligned(folded, names, features.names)
     linear = replace(LinearModel.of(folded, shift, classes), regressor=regressor)
     categories = any(column.holds == "category" for column in features.columns)
     if steps and folded.shape[1] == features.x.shape[1] and (categories or features.missing.any()):
@@ -225,7 +239,7 @@ def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
     with guarded(failed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as names given or missing: the numbers below decide
         predicted = np.asarray(model.predict(trial.take(everyone).native)).ravel().tolist()
-        scored = np.asarray(predicted if linear.regressor else model.decision_function(trial.native), dtype=float)
+        scored = np.asarray(predicted if linear.regressor else _asked(model, trial.native), dtype=float)
     ours, theirs = linear.values(trial.x), scored.reshape(len(trial.x), -1)
     noise = TRIAL_TOLERANCE * np.column_stack([score.size(trial.x) for score in linear.scores])
     faithful = theirs.shape == ours.shape and bool((np.abs(theirs - ours) <= noise).all())
@@ -234,6 +248,15 @@ def _try_out(model: Any, linear: LinearModel, features: Features) -> None:
         faithful = all(a == b for a, b, c in zip(predicted, linear.labels(ours), clear, strict=True) if c)
     if not faithful:
         raise NotLinearError(f"{kind} has coefficients but does not predict on X as a linear model with them would")
+
+
+def _asked(model: Any, rows: Any) -> Any:
+    """The scores of a classifier by its own word; XGBoost's estimators have margins in place of a decision function."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(rows)
+    if hasattr(model, "steps"):
+        return booster_margins(model.steps[-1][1], model[:-1].transform(rows))
+    return booster_margins(model, rows)
 
 
 def _aligned(coef: FloatArray, fitted: Sequence[str], given: Sequence[str]) -> FloatArray:
@@ -255,11 +278,13 @@ def _lead(scores: FloatArray) -> FloatArray:
     return np.asarray(ranked[:, -1] - ranked[:, -2])
 
 
-def _distinct_labels(classes: Any) -> tuple[Any, ...]:
-    """Labels as plain values, each of its own type."""
+def read_classes(classes: Any, scores: int) -> tuple[Any, ...]:
+    """The labels that a user names, as plain values, each of its own type: one for each class of so many scores."""
     listed = classes.tolist() if hasattr(classes, "tolist") else classes
     if not isinstance(listed, (list, tuple)) or not all(isinstance(label, Hashable) for label in listed):
         raise InputError(f"classes={classes!r} must list the labels, one for each class, as ['no', 'yes'].")
     if len(set(listed)) < len(listed):
         raise InputError(f"classes={classes!r} repeats a label; give every class its own.")
+    if len(listed) != max(2, scores):
+        raise InputError(f"classes has {len(listed)} labels but the model has {scores} score(s); give one for each class.")
     return tuple(listed)
