@@ -131,7 +131,7 @@ class PartedData:
         """The row groups, with the columns that a model takes, and categories as it was trained on."""
         self._check_sizes()
         found = parquet_partitions(self.files, options.target, options.weight, tuple(used))
-        typed = [each for each in known.values() if each.typed or each.nameless]
+        typed = [each for each in known.values() if each.by_column or each.nameless or each.text]
         if not typed:
             return found
         every = [Trained(each.number, each.name, each, tuple(typed)) for each in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -20,9 +20,11 @@ INFERRING = ("infer", "ranges")
 """What a file says beyond a `Space`: whether to infer one from the data first, and with which bounds."""
 
 
-def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | None, data: Any) -> Space | None:
+def read_space(
+    written: str | Mapping[str, Any] | None, frozen: Sequence[str] | None, data: Any, encoded: Collection[str] = ()
+) -> Space | None:
     """The space of a file, or of a table in the configuration, with the features frozen on the command line; or read off the
-    data.
+    data, in which the columns that a model encodes are categories, whatever they hold.
     """
     if written is None:
         return Space(frozen=frozen) if frozen else None
@@ -48,8 +50,20 @@ def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | 
         raise InputError(f"{name}: {odd} = {ranges if ranges is not None else entries['one_hot']!r} needs infer = true.")
     if isinstance(entries.get("switch"), dict):
         entries["switch"] = {column: _switch(costs, column, data) for column, costs in entries["switch"].items()}
+    if isinstance(entries.get("categories"), dict):
+        entries["categories"] = {column: _values(values, column, data) for column, values in entries["categories"].items()}
+    if infer and isinstance(entries.get("kind", {}), dict):
+        numbers = [name for name in data.columns if name in encoded and data[name].dtype.kind in "iuf"]
+        entries["kind"] = {**dict.fromkeys(numbers, "categorical"), **entries.get("kind", {})}
     read = Space.infer(data, ranges=ranges or "observed", **entries) if infer else Space(**entries)
     return read.edit(frozen=list(frozen)) if frozen else read
+
+
+def _values(values: Any, column: str, data: Any) -> Any:
+    """A list of categories as the column's own values."""
+    if not isinstance(values, list) or column not in data.columns:
+        return values
+    return as_values([str(value) for value in values], data[column])
 
 
 def _switch(costs: Any, column: str, data: Any) -> Any:
