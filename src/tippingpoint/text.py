@@ -250,7 +250,21 @@ def _moving(summary: Mapping[str, Any]) -> str:
     moved = f"{percent(summary['moved_share'])} of the samples move"
     if summary["unit"] == "cost":
         return f"{moved}; mean cost {number(summary['root_mean_square_move'] ** 2)}"
-    return f"{moved}; root-mean-square move {number(summary['root_mean_square_move'])} {summary['unit']}"
+    if math.isnan(summary["root_mean_square_move"]):
+        return f"{moved}; mean cost {number(summary['corruption_cost'] / summary['theta1'])}"
+    changes, distance = changes_without_distance(summary), summary["root_mean_square_move"]
+    if not changes:
+        return f"{moved}; root-mean-square move {number(distance)} {summary['unit']}"
+    if distance > 0.0:
+        return f"{moved}: {', '.join(changes)}; root-mean-square move of numbers {number(distance)} {summary['unit']}"
+    alone = len(changes) == 1
+    return f"{percent(summary['moved_share'])} of the samples {changes[0].partition(' ')[2]}" if alone else f"{moved}: {', '.join(changes)}"
+
+
+def changes_without_distance(summary: Mapping[str, Any]) -> list[str]:
+    """How often categories change and values go missing, each in a phrase; nothing if neither happens or is known."""
+    shares = [(summary.get("category_share", 0.0), "change category"), (summary.get("missing_share", 0.0), "lose a value")]
+    return [f"{percent(share)} {what}" for share, what in shares if share > 0.0]
 
 
 def _reweighting(summary: Mapping[str, Any]) -> str:

@@ -85,6 +85,7 @@ class Case:
             notes,
             self.threads,
             features.seal,
+            domain=self.domain,
         )
 
 

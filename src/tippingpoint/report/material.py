@@ -77,6 +77,12 @@ class Material:
         """Whether places are alternatives of a table, which somebody tried, and not moves of features."""
         return self.evidence.oracle.derived
 
+    @property
+    def unmeasured(self) -> bool:
+        """Whether some feature may change without a distance: its category, or by going missing."""
+        domain = self.evidence.domain
+        return domain is not None and domain.unmeasured
+
     @cached_property
     def embedded(self) -> Embedded | None:
         """The best responses as a page holds them; None where it cannot."""

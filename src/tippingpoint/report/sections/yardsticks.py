@@ -18,7 +18,7 @@ from tippingpoint.report.markdown_text import paragraph, table
 from tippingpoint.report.material import Material
 from tippingpoint.report.other_settings import solve_with
 from tippingpoint.report.wording import KNOWN, alone
-from tippingpoint.text import level, number, percent, risk_name
+from tippingpoint.text import changes_without_distance, level, number, percent, risk_name
 
 HALVES = 2.0
 """Standard errors of a mean by which the means of two random halves of the rows differ: with a sample variance `s²` the mean of
@@ -98,9 +98,14 @@ def equivalents(result: Mapping[str, Any], divergence: Divergence) -> str:
     if math.isfinite(result["theta2"]) and not divergence.caps:
         share = divergence.left_out(value / result["theta2"])
         instead += [f"leave out any {percent(share)} of the rows"] if share > 0.0 else []
-    if math.isfinite(result["theta1"]) and result["unit"] != "cost":
+    if math.isfinite(result["theta1"]) and result["unit"] != "cost" and _measured(result):
         instead.append(f"move every row by {number(math.sqrt(value / result['theta1']), 3)} {result['unit']}")
     return f"For the same price, {number(value)}, one could instead {', or '.join(instead)}." if instead else ""
+
+
+def _measured(result: Mapping[str, Any]) -> bool:
+    """Whether numbers may move by a distance, as far as the result shows: otherwise categories alone change."""
+    return result["root_mean_square_move"] > 0.0 or not changes_without_distance(result)
 
 
 def noise(result: Mapping[str, Any], size: float, yardsticks: Sequence[Yardstick]) -> str:
