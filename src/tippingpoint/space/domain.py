@@ -164,9 +164,14 @@ class Domain:
         return bool(len(self.free)) or any(menu.numeric for menu in self.menus)
 
     @property
+    def switching(self) -> tuple[str, ...]:
+        """Features whose category may change."""
+        return tuple(menu.name for menu in self.menus if not menu.numeric)
+
+    @property
     def unmeasured(self) -> bool:
         """Whether some feature changes without a distance: its category, or by going missing."""
-        return bool(self.missing) or any(not menu.numeric or menu.vanishes for menu in self.menus)
+        return bool(self.switching or self.vanishing)
 
     def kind(self, feature: str) -> str:
         """What kind of feature this is."""

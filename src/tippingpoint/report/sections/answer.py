@@ -20,6 +20,7 @@ from tippingpoint.report.sections import yardsticks
 from tippingpoint.report.sections.population import POPULATION, PopulationPart
 from tippingpoint.report.sections.yardsticks import Yardstick
 from tippingpoint.report.wording import KNOWN, risk_form
+from tippingpoint.space.domain import Domain
 from tippingpoint.text import changes_without_distance, level, number, percent, risk_name, rows_line
 
 SMALL_SHIFT = 0.99
@@ -77,8 +78,8 @@ class Answer(Section[AnswerPart]):
             "result": {name: value for name, value in result.items() if name not in NOT_REPORTED},
             "words": {
                 "sentence": _sentence(result, material.part(POPULATION)),
-                "prices": _prices(result, divergence),
-                "equivalents": yardsticks.equivalents(result, divergence),
+                "prices": _prices(result, divergence, material.evidence.domain),
+                "equivalents": yardsticks.equivalents(result, divergence, material.evidence.domain),
                 "noise": yardsticks.noise(
                     result, yardsticks.sampling_noise(material.problem, material.evidence.groups), compared
                 ),
@@ -223,7 +224,7 @@ def _far(result: Mapping[str, Any]) -> str:
     return ", ".join(changes)
 
 
-def _prices(result: Mapping[str, Any], divergence: Divergence) -> str:
+def _prices(result: Mapping[str, Any], divergence: Divergence, domain: Domain | None) -> str:
     """What the two kinds of change cost."""
     unit, price = f"a distance of one (in {result['unit']})", number(result["theta1"])
     moving = f"Moving a row by {unit} costs {price}, by twice as far four times as much"
@@ -231,11 +232,10 @@ def _prices(result: Mapping[str, Any], divergence: Divergence) -> str:
         moving = "Rows may not be moved"
     elif result["unit"] == "cost":
         moving = f"Moving a row by a cost of one costs {price}"
-    elif changes_without_distance(result):
-        kinds = (("category_share", "a category change"), ("missing_share", "a value that goes missing"))
-        what = " or ".join(name for share, name in kinds if result[share] > 0.0)
-        switch = f"{what} costs {price} times its own price"
-        moving = f"{moving}; {switch}" if result["root_mean_square_move"] > 0.0 else f"{switch[:1].upper()}{switch[1:]}"
+    elif domain is not None and domain.unmeasured:
+        kinds = ((domain.switching, "a category change"), (domain.vanishing, "a value that goes missing"))
+        switch = f"{' or '.join(name for may, name in kinds if may)} costs {price} times its own price"
+        moving = f"{moving}; {switch}" if domain.measured else f"{switch[:1].upper()}{switch[1:]}"
     if math.isinf(result["theta2"]):
         weighing = "how often rows occur may not be changed"
     elif divergence.caps:

@@ -18,7 +18,8 @@ from tippingpoint.report.markdown_text import paragraph, table
 from tippingpoint.report.material import Material
 from tippingpoint.report.other_settings import solve_with
 from tippingpoint.report.wording import KNOWN, alone
-from tippingpoint.text import changes_without_distance, level, number, percent, risk_name
+from tippingpoint.space.domain import Domain
+from tippingpoint.text import level, number, percent, risk_name
 
 HALVES = 2.0
 """Standard errors of a mean by which the means of two random halves of the rows differ: with a sample variance `s²` the mean of
@@ -89,7 +90,7 @@ def _name(result: Mapping[str, Any], kind: str, risk: float) -> str:
     return alone(kind, result["theta1" if kind == "moving" else "theta2"])
 
 
-def equivalents(result: Mapping[str, Any], divergence: Divergence) -> str:
+def equivalents(result: Mapping[str, Any], divergence: Divergence, domain: Domain | None) -> str:
     """What else the same price would pay for, so that it can be pictured; empty where it pays for nothing."""
     value = result["value"]
     if not 0.0 < value < math.inf:
@@ -98,14 +99,9 @@ def equivalents(result: Mapping[str, Any], divergence: Divergence) -> str:
     if math.isfinite(result["theta2"]) and not divergence.caps:
         share = divergence.left_out(value / result["theta2"])
         instead += [f"leave out any {percent(share)} of the rows"] if share > 0.0 else []
-    if math.isfinite(result["theta1"]) and result["unit"] != "cost" and _measured(result):
+    if math.isfinite(result["theta1"]) and result["unit"] != "cost" and (domain is None or domain.measured):
         instead.append(f"move every row by {number(math.sqrt(value / result['theta1']), 3)} {result['unit']}")
     return f"For the same price, {number(value)}, one could instead {', or '.join(instead)}." if instead else ""
-
-
-def _measured(result: Mapping[str, Any]) -> bool:
-    """Whether numbers may move by a distance, as far as the result shows: otherwise categories alone change."""
-    return result["root_mean_square_move"] > 0.0 or not changes_without_distance(result)
 
 
 def noise(result: Mapping[str, Any], size: float, yardsticks: Sequence[Yardstick]) -> str:
