@@ -243,22 +243,21 @@ def rows_line(summary: Mapping[str, Any]) -> list[Line]:
 
 
 def _moving(summary: Mapping[str, Any]) -> str:
-    if math.isinf(summary["theta1"]):
-        return "not allowed"
-    if summary["moved_share"] == 0.0:
-        return "nothing moves"
+    if math.isinf(summary["theta1"]) or summary["moved_share"] == 0.0:
+        return "not allowed" if math.isinf(summary["theta1"]) else "nothing moves"
     moved = f"{percent(summary['moved_share'])} of the samples move"
-    if summary["unit"] == "cost":
-        return f"{moved}; mean cost {number(summary['root_mean_square_move'] ** 2)}"
-    if math.isnan(summary["root_mean_square_move"]):
+    if summary["unit"] == "cost" or math.isnan(summary["root_mean_square_move"]):
         return f"{moved}; mean cost {number(summary['corruption_cost'] / summary['theta1'])}"
-    changes, distance = changes_without_distance(summary), summary["root_mean_square_move"]
-    if not changes:
-        return f"{moved}; root-mean-square move {number(distance)} {summary['unit']}"
-    if distance > 0.0:
-        return f"{moved}: {', '.join(changes)}; root-mean-square move of numbers {number(distance)} {summary['unit']}"
-    alone = len(changes) == 1
-    return f"{percent(summary['moved_share'])} of the samples {changes[0].partition(' ')[2]}" if alone else f"{moved}: {', '.join(changes)}"
+    changes = changes_without_distance(summary)
+    if len(changes) == 1 and summary["root_mean_square_move"] == 0.0:
+        return f"{percent(summary['moved_share'])} of the samples {changes[0].partition(' ')[2]}"
+    return "; ".join([moved, *([", ".join(changes)] if changes else []), *_distance(summary, "of numbers " if changes else "")])
+
+
+def _distance(summary: Mapping[str, Any], whose: str) -> list[str]:
+    """How far numbers move; nothing if only categories change."""
+    distance = summary["root_mean_square_move"]
+    return [f"root-mean-square move {whose}{number(distance)} {summary['unit']}"] if distance > 0.0 or not whose else []
 
 
 def changes_without_distance(summary: Mapping[str, Any]) -> list[str]:

@@ -243,7 +243,11 @@ def test_a_category_that_is_written_like_something_missing_is_a_category(
     (place / "vendor.py").write_text(CODED.format(written="#", kind="str"), encoding="utf-8")
     floors = pd.Series(["NA", "None", "x"]).iloc[people["floor"] - 1].to_numpy()
     people.assign(floor=people["floor"].map(str)).to_csv(place / "people.csv", index=False)
-    text = (place / "vendor.py").read_text(encoding="utf-8").replace('written.replace("#", str(code))', '["NA", "None", "x"][code - 1]')
+    text = (
+        (place / "vendor.py")
+        .read_text(encoding="utf-8")
+        .replace('written.replace("#", str(code))', '["NA", "None", "x"][code - 1]')
+    )
     (place / "vendor.py").write_text(text, encoding="utf-8")
     data = people[["age", "income", "repaid"]].assign(floor=floors)
     data.to_csv(place / "coded.csv", index=False)

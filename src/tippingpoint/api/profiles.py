@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NoReturn, overload
 
 import numpy as np
@@ -19,6 +19,7 @@ from tippingpoint.api.prices import read_cost, read_number, resolve_prices
 from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
 from tippingpoint.api.worst import reached, worst_result
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.blocks import Block, InMemory, Samples
 from tippingpoint.core.cuts import Perturbation, perturbation

@@ -11,11 +11,11 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from tippingpoint.cached import cached_property
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.tables import ADDRESS, EXPANSION, FREE_CELLS, PARQUET
 from tippingpoint.engine.parquet import parquet_columns, parquet_files, parquet_partitions, parquet_sizes, parquet_values

@@ -48,15 +48,19 @@ def read_space(
     if not infer and (ranges is not None or isinstance(entries.get("one_hot"), bool)):
         odd = "ranges" if ranges is not None else "one_hot"
         raise InputError(f"{name}: {odd} = {ranges if ranges is not None else entries['one_hot']!r} needs infer = true.")
-    if isinstance(entries.get("switch"), dict):
-        entries["switch"] = {column: _switch(costs, column, data) for column, costs in entries["switch"].items()}
-    if isinstance(entries.get("categories"), dict):
-        entries["categories"] = {column: _values(values, column, data) for column, values in entries["categories"].items()}
-    if infer and isinstance(entries.get("kind", {}), dict):
-        numbers = [name for name in data.columns if name in encoded and data[name].dtype.kind in "iuf"]
-        entries["kind"] = {**dict.fromkeys(numbers, "categorical"), **entries.get("kind", {})}
-    read = Space.infer(data, ranges=ranges or "observed", **entries) if infer else Space(**entries)
+    for argument, as_held in (("switch", _switch), ("categories", _values)):
+        if isinstance(entries.get(argument), dict):
+            entries[argument] = {column: as_held(given, column, data) for column, given in entries[argument].items()}
+    read = _inferred(entries, ranges, data, encoded) if infer else Space(**entries)
     return read.edit(frozen=list(frozen)) if frozen else read
+
+
+def _inferred(entries: Mapping[str, Any], ranges: Any, data: Any, encoded: Collection[str]) -> Space:
+    """A space read off the data, in which numbers that the model encodes are categories, unless another kind is declared."""
+    numbers = [name for name in data.columns if name in encoded and data[name].dtype.kind in "iuf"]
+    declared = entries.get("kind", {})
+    kinds = {**dict.fromkeys(numbers, "categorical"), **declared} if isinstance(declared, dict) else declared
+    return Space.infer(data, **{**entries, "ranges": ranges or "observed", "kind": kinds})
 
 
 def _values(values: Any, column: str, data: Any) -> Any:

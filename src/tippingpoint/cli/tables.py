@@ -93,7 +93,7 @@ def _read_csv(path: str, raw: io.BufferedReader[Any], dialect: Dialect) -> Any:
 
 
 def with_text(frame: Any, path: str, dialect: Dialect, text: Mapping[str, Collection[Any]]) -> Any:
-    """A frame from a CSV file whose named columns hold the cells as they are written, such as '01'; `text` has their known values.
+    """A frame of a CSV file, with the cells of some columns as they are written, such as '01'; `text` has their known values.
 
     A cell that is read as missing, such as NA, stays so unless it is a known value. A pipe cannot be read again, so it is left.
     """
@@ -106,9 +106,7 @@ def with_text(frame: Any, path: str, dialect: Dialect, text: Mapping[str, Collec
     with opened(path, suffix) as raw:
         seen = dialect.seen(raw.peek(SNIFFED_BYTES))
         cells = pd.read_csv(raw, sep=seen.sep, encoding=seen.encoding, usecols=again, dtype=str, keep_default_na=False)
-    return frame.assign(
-        **{name: cells[name].where(frame[name].notna() | cells[name].isin(list(text[name]))) for name in again}
-    )
+    return frame.assign(**{name: cells[name].where(frame[name].notna() | cells[name].isin(list(text[name]))) for name in again})
 
 
 def _check_file(path: str) -> None:

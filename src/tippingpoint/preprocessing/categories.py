@@ -110,7 +110,7 @@ def as_trained(data: Any, known: NativeCategories) -> Any:
 
 
 def _replaced(column: Any, values: Sequence[Any], *, text: bool) -> dict[str, Any]:
-    """By its name, a column with a model's own values in place of those that are written like them; nothing if it holds them."""
+    """A column, by its name, with a model's own values in place of those that are written alike; nothing if it holds them."""
     if column.dtype.kind in "iuf" and not text:
         return {}
     written = {str(value): value for value in values}

@@ -6,9 +6,9 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.problem import Problem
 from tippingpoint.report.badges import elsewhere, standing
 from tippingpoint.report.embedding import Embedded, embed

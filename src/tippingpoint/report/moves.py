@@ -58,7 +58,8 @@ def most_moved(places: Places, domain: Domain | None) -> list[Move]:
     moved, mass = q.cost > 0.0, q.mass
     moves, features = list[Move](), places.numbers
     for name, columns, is_category in _features(places, domain):
-        before, after = (np.column_stack([features[each][place] for each in columns]) for place in (1, 2))
+        before = np.column_stack([features[each][1] for each in columns])
+        after = np.column_stack([features[each][2] for each in columns])
         before_atoms = before[q.sample]
         step = np.where(moved[:, None], np.nan_to_num(after - before_atoms), 0.0)
         gone = moved & (np.isnan(after) & ~np.isnan(before_atoms)).any(axis=1)

@@ -6,10 +6,10 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin, rows_for
 from tippingpoint.core.oracle import INTERRUPTED
@@ -69,8 +69,8 @@ class StabilityResult(Reported):
     corruption_cost, reweighting_cost
         Cost of moving and of reweighting; they sum to `upper`.
     root_mean_square_move, unit
-        Typical distance that numbers move under Q*, and its unit; category changes and missing values have none. Not a number for
-        data in partitions that may change in both ways, where it is not known.
+        Typical distance that numbers move under Q*, and its unit; category changes and missing values have none. It is not a
+        number for data in partitions that may change in both ways, as it is not known then.
     moved_share
         Share of the data that moves at all.
     category_share, missing_share

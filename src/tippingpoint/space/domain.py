@@ -247,13 +247,12 @@ class Domain:
         legal &= _same(x[:, still], z[:, still]).all(axis=1)
         return np.where(legal, cost, math.inf)
 
-
     def changes(self, x: FloatArray, z: FloatArray) -> Changes:
         """What differs between pairs of rows: the part of `d(z, x)` that is a distance, and what has none."""
         free = self.free
         moved = np.where(np.isnan(x[:, free]) | np.isnan(z[:, free]), 0.0, z[:, free] - x[:, free])
         squared = combine(np.square(moved), self.price[free])
-        vanished = (np.isnan(z[:, free]) & ~np.isnan(x[:, free])).any(axis=1)
+        vanished = np.asarray((np.isnan(z[:, free]) & ~np.isnan(x[:, free])).any(axis=1))
         switched = np.zeros(len(x), dtype=bool)
         for menu in self.menus:
             here, there = menu.options(x), menu.options(z)

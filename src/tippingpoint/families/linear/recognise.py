@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, blocks
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, NumericalError, UnsupportedError, listed

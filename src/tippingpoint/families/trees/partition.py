@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.cells import CellForest, CellRows, Line, Options, Variable
 from tippingpoint.families.trees.columns.doubles import LARGEST
@@ -107,7 +107,7 @@ class RawForest:
         cuts = self.columns.all_cuts({m: self.forest.threshold[nodes] for m, nodes in numbers.items()})
         found = {m: Splits(at, np.full(len(at), self.columns.rises[m] < 0)) for m, at in cuts.items()}
         if self.columns.zero_is_missing:
-            ends = self.columns.all_cuts({m: AROUND_ZERO for m in numbers})
+            ends = self.columns.all_cuts(dict.fromkeys(numbers, AROUND_ZERO))
             for m, nodes in numbers.items():
                 low, high = ends[m].min(), ends[m].max()
                 found[m] = found[m].with_gap(float(low), float(high), self.forest.missing_left[nodes])
