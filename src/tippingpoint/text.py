@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tippingpoint.errors import listed
+from tippingpoint.errors import MOST_LETTERS, SHOWN_LETTERS, listed
 from tippingpoint.standing import Standing
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable, visible
 
 WIDTH = 79
 """Columns of a plain terminal."""
@@ -80,14 +80,14 @@ def bound(summary: Mapping[str, Any]) -> str:
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence; of a search that did not end it is what was found by then."""
     if not summary["interrupted"] or summary["status"] == "features":
-        return visible(_answer(summary))
+        return readable(_answer(summary))
     if Standing.of(summary).exact or summary["status"] == "already":
-        return visible(f"Interrupted, yet certain. {_answer(summary)}")
+        return readable(f"Interrupted, yet certain. {_answer(summary)}")
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     rise = f"lifts the {risk_name(summary['loss'])} from {now} to {then}"
     if summary["status"] == "unreachable":
-        return visible(f"Stability unknown, interrupted: the search had found nothing yet that {rise}.")
-    return visible(f"Stability at most {number(summary['value'])}, interrupted: the search for what {rise} did not end.")
+        return readable(f"Stability unknown, interrupted: the search had found nothing yet that {rise}.")
+    return readable(f"Stability at most {number(summary['value'])}, interrupted: the search for what {rise} did not end.")
 
 
 def _answer(summary: Mapping[str, Any]) -> str:
@@ -128,7 +128,7 @@ def cautions(told: Mapping[str, str]) -> list[str]:
     if not names:
         return []
     others = f" Likewise: {listed(names[1:])}." if names[1:] else ""
-    return [f"first of all: {visible(names[0])}: {visible(told[names[0]])}.{others}"]
+    return [f"first of all: {readable(names[0])}: {readable(told[names[0]])}.{others}"]
 
 
 def lines(summary: Mapping[str, Any]) -> list[Line]:
@@ -149,7 +149,7 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
             ("cost", _split(summary, "cost")),
         ]
     listed += [("note", note) for note in summary["notes"]]
-    return [(label, visible(text)) for label, text in listed]
+    return [(label, readable(text)) for label, text in listed]
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
@@ -180,7 +180,7 @@ def render_lines_html(head: str, listed: Sequence[Line]) -> str:
 
 def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 0) -> str:
     """Columns of numbers and words, aligned to the right; the first `left` of them to the left."""
-    cells = [[visible(value) if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
+    cells = [[_cell(value) if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
     widths = [max(len(name), *(len(row[k]) for row in cells)) if cells else len(name) for k, name in enumerate(columns)]
 
     def line(row: Sequence[str]) -> str:
@@ -188,6 +188,12 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: in
         return "  ".join(padded).rstrip()
 
     return "\n".join(line(row) for row in (columns, *cells))
+
+
+def _cell(value: str) -> str:
+    """A text in a table: all of it on one line, so that an overlong one is cut off whatever it holds."""
+    text = visible(value)
+    return text if len(text) < MOST_LETTERS else f"{text[:SHOWN_LETTERS]}… ({len(text):,} letters)"
 
 
 def _certificate(summary: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from tippingpoint.cli.parsing import as_values
 from tippingpoint.cli.partitions import PartedData, in_parts, refuse_parts
 from tippingpoint.cli.spaces import read_space
 from tippingpoint.cli.tables import read_table, with_text
+from tippingpoint.data.labels import check_labels
 from tippingpoint.errors import InputError, listed
 from tippingpoint.files import linear, read_model, recognised, skops, takes_of
 from tippingpoint.files.base import Content, Loading, Stored
@@ -63,8 +64,10 @@ class Inputs:
         data = read_table(path, dialect(options))
         for column in (*self.columns, *([] if options.weight is None else [options.weight])):
             if column not in data.columns:
-                raise InputError(f"{path} has no column {column!r}; its columns are {list(data.columns)!r}.")
+                raise InputError(f"{path} has no column {column!r}; its columns are [{listed(data.columns)}].")
         y = data[options.target] if options.target in data.columns else None
+        if y is not None:
+            _check_target(y)
         weight = None if options.weight is None else data[options.weight]
         return _as_trained(data[list(self.columns)], self.stored, path, options), y, weight, data
 
@@ -88,6 +91,8 @@ def read_inputs(options: argparse.Namespace, *, several: bool = False, parts: bo
     for column in (options.target, options.weight):
         if column is not None:
             _check_column(options, data, column)
+    if parted is None:
+        _check_target(data[options.target])
     stored = _stored(options, paths, data)
     used = _columns(options, stored, data)
     if parted is None:
@@ -262,7 +267,13 @@ def _known(stored: Mapping[str, Stored], columns: list[str]) -> dict[str, Native
     return known
 
 
+def _check_target(labels: Any) -> None:
+    """Refuse labels that are lists or structures, before anybody counts them."""
+    if labels.dtype == object:
+        check_labels(labels, "y")
+
+
 def _check_column(options: argparse.Namespace, data: Any, column: str) -> None:
     if column not in data.columns:
         path = data.files[0] if isinstance(data, PartedData) else options.data
-        raise InputError(f"{path} has no column {column!r}; its columns are {list(data.columns)!r}.")
+        raise InputError(f"{path} has no column {column!r}; its columns are [{listed(data.columns)}].")
