@@ -84,7 +84,9 @@ def distinct_labels(y: np.ndarray[Any, Any]) -> tuple[list[Any], SmallArray]:
         return listed, _placed([place[label] for label in found.tolist()], codes, len(listed))
     try:
         values, inverse = np.unique(y, return_inverse=True)
-        return values.tolist(), inverse
+        listed = values.tolist()
+        set(map(hash, listed))  # lists can be sorted, and are no labels
+        return listed, inverse
     except (TypeError, ValueError):  # labels of mixed types cannot be sorted
         check_labels(y, "y")
         codes, labels = pd.factorize(y, use_na_sentinel=False)
