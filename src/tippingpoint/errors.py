@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 
@@ -12,8 +13,29 @@ def listed(values: Iterable[object], most: int = 12) -> str:
     return shown if len(every) <= most else f"{shown}, … ({len(every)} in all)"
 
 
+MOST_LETTERS = 1000
+"""Letters of a name or a value that a message shows whole; the longest that anybody has to copy is a list of trusted types."""
+
+SHOWN_LETTERS = 60
+"""Letters that are shown of a longer one."""
+
+OVERLONG = re.compile(rf"(['\"])((?:(?!\1).){{{MOST_LETTERS},}})\1|\S{{{MOST_LETTERS},}}", re.DOTALL)
+"""A quoted text, or a run of letters without a space, that is longer."""
+
+
+def shortened(text: str) -> str:
+    """A text in which overlong names and values are cut off, and their length is given."""
+    return OVERLONG.sub(_cut, text) if len(text) >= MOST_LETTERS else text
+
+
+def _cut(found: re.Match[str]) -> str:
+    mark = found[1] or ""
+    whole = found[2] if mark else found[0]
+    return f"{mark}{whole[:SHOWN_LETTERS]}…{mark} ({len(whole):,} letters)"
+
+
 class TippingPointError(Exception):
-    """Base class of every error that tippingpoint raises on purpose.
+    """Base class of every error that tippingpoint raises on purpose. Overlong names and values in its message are cut off.
 
     Attributes
     ----------
@@ -31,6 +53,9 @@ class TippingPointError(Exception):
     """
 
     on_command_line: str | None = None
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(shortened(each) if isinstance(each, str) else each for each in args))
 
 
 class InputError(TippingPointError, ValueError):

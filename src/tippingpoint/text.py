@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tippingpoint.errors import listed
+from tippingpoint.errors import MOST_LETTERS, SHOWN_LETTERS, listed
 from tippingpoint.standing import Standing
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable, visible
 
 WIDTH = 79
 """Columns of a plain terminal."""
@@ -84,14 +84,14 @@ def bound(summary: Mapping[str, Any]) -> str:
 def headline(summary: Mapping[str, Any]) -> str:
     """The answer in a sentence; of a search that did not end it is what was found by then."""
     if not summary["interrupted"] or summary["status"] == "features":
-        return visible(_answer(summary))
+        return readable(_answer(summary))
     if Standing.of(summary).exact or summary["status"] == "already":
-        return visible(f"Interrupted, yet certain. {_answer(summary)}")
+        return readable(f"Interrupted, yet certain. {_answer(summary)}")
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     rise = f"lifts the {risk_name(summary['loss'])} from {now} to {then}"
     if summary["status"] == "unreachable":
-        return visible(f"Stability unknown, interrupted: the search had found nothing yet that {rise}.")
-    return visible(f"Stability at most {number(summary['value'])}, interrupted: the search for what {rise} did not end.")
+        return readable(f"Stability unknown, interrupted: the search had found nothing yet that {rise}.")
+    return readable(f"Stability at most {number(summary['value'])}, interrupted: the search for what {rise} did not end.")
 
 
 def _answer(summary: Mapping[str, Any]) -> str:
@@ -132,7 +132,7 @@ def cautions(told: Mapping[str, str]) -> list[str]:
     if not names:
         return []
     others = f" Likewise: {listed(names[1:])}." if names[1:] else ""
-    return [f"first of all: {visible(names[0])}: {visible(told[names[0]])}.{others}"]
+    return [f"first of all: {readable(names[0])}: {readable(told[names[0]])}.{others}"]
 
 
 def lines(summary: Mapping[str, Any]) -> list[Line]:
@@ -153,7 +153,7 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
             ("cost", _split(summary, "cost")),
         ]
     listed += [("note", note) for note in summary["notes"]]
-    return [(label, visible(text)) for label, text in listed]
+    return [(label, readable(text)) for label, text in listed]
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
@@ -184,7 +184,7 @@ def render_lines_html(head: str, listed: Sequence[Line]) -> str:
 
 def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 0) -> str:
     """Columns of numbers and words, aligned to the right; the first `left` of them to the left."""
-    cells = [[visible(value) if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
+    cells = [[_cell(value) if isinstance(value, str) else number(float(value)) for value in row] for row in rows]
     widths = [max(len(name), *(len(row[k]) for row in cells)) if cells else len(name) for k, name in enumerate(columns)]
 
     def line(row: Sequence[str]) -> str:
@@ -192,6 +192,12 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], left: in
         return "  ".join(padded).rstrip()
 
     return "\n".join(line(row) for row in (columns, *cells))
+
+
+def _cell(value: str) -> str:
+    """A text in a table: all of it on one line, so that an overlong one is cut off whatever it holds."""
+    text = visible(value)
+    return text if len(text) < MOST_LETTERS else f"{text[:SHOWN_LETTERS]}… ({len(text):,} letters)"
 
 
 def _certificate(summary: Mapping[str, Any]) -> str:
@@ -247,14 +253,27 @@ def rows_line(summary: Mapping[str, Any]) -> list[Line]:
 
 
 def _moving(summary: Mapping[str, Any]) -> str:
-    if math.isinf(summary["theta1"]):
-        return "not allowed"
-    if summary["moved_share"] == 0.0:
-        return "nothing moves"
+    if math.isinf(summary["theta1"]) or summary["moved_share"] == 0.0:
+        return "not allowed" if math.isinf(summary["theta1"]) else "nothing moves"
     moved = f"{percent(summary['moved_share'])} of the samples move"
-    if summary["unit"] == "cost":
-        return f"{moved}; mean cost {number(summary['root_mean_square_move'] ** 2)}"
-    return f"{moved}; root-mean-square move {number(summary['root_mean_square_move'])} {summary['unit']}"
+    if summary["unit"] == "cost" or math.isnan(summary["root_mean_square_move"]):
+        return f"{moved}; mean cost {number(summary['corruption_cost'] / summary['theta1'])}"
+    changes = changes_without_distance(summary)
+    if len(changes) == 1 and summary["root_mean_square_move"] == 0.0:
+        return f"{percent(summary['moved_share'])} of the samples {changes[0].partition(' ')[2]}"
+    return "; ".join([moved, *([", ".join(changes)] if changes else []), *_distance(summary, "of numbers " if changes else "")])
+
+
+def _distance(summary: Mapping[str, Any], whose: str) -> list[str]:
+    """How far numbers move; nothing if only categories change."""
+    distance = summary["root_mean_square_move"]
+    return [f"root-mean-square move {whose}{number(distance)} {summary['unit']}"] if distance > 0.0 or not whose else []
+
+
+def changes_without_distance(summary: Mapping[str, Any]) -> list[str]:
+    """How often categories change and values go missing, each in a phrase; nothing if neither happens or is known."""
+    shares = [(summary.get("category_share", 0.0), "change category"), (summary.get("missing_share", 0.0), "lose a value")]
+    return [f"{percent(share)} {what}" for share, what in shares if share > 0.0]
 
 
 def _reweighting(summary: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from typing import Any
 
+from tippingpoint.errors import shortened
+
 HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode's categories of what is not seen: controls, formats (directions, zero widths), half surrogate pairs, separators."""
 
@@ -41,6 +43,11 @@ def visible(value: object, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(_escape(letter) if letter not in keep and is_hidden(letter) else letter for letter in text)
+
+
+def readable(value: object) -> str:
+    """The same, with overlong names cut off: for people, who would not read them."""
+    return shortened(visible(value))
 
 
 def is_hidden(letter: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from commands import Command
@@ -227,3 +228,76 @@ def test_a_seed_is_a_whole_number(cli: Command) -> None:
     code, _, err = cli("demo", "--seed", "-1")
     assert code == 2
     assert "whole number" in err
+
+
+SCORED = ("evaluate", "--linear", "model.json", "--data", "odd.parquet", "--target", "y", *RISK)
+ODD_COLUMNS: dict[str, tuple[dict[str, list[object]], str]] = {
+    "nothing in a column": ({"dose": [None] * 4}, "X[0, 'dose'] is missing: every value must be finite"),
+    "a column of lists": ({"dose": [[1.0]] * 4}, "X['dose'] holds values that are no categories"),
+    "a column of structures": ({"dose": [{"u": 1}] * 4}, "X['dose'] holds values that are no categories"),
+    "labels that are structures": ({"y": [{"u": 1}, {"u": 0}] * 2}, "y[0]={'u': 1} is not a label"),
+    "labels that are lists": ({"y": [[1], [0]] * 2}, "y[0]=array([1]) is not a label"),
+    "labels that are lists of several lengths": ({"y": [[1], [0, 2]] * 2}, "is not a label"),
+    "no labels": ({"y": [None] * 4}, "y[0]=None: every label must be known"),
+}
+
+
+@pytest.mark.parametrize("more", [(), ("--memory", "1 GB")], ids=["whole", "in parts"])
+@pytest.mark.parametrize("name", ODD_COLUMNS)
+def test_columns_of_parquet_that_hold_no_values_are_a_sentence(
+    name: str, more: tuple[str, ...], place: Path, cli: Command
+) -> None:
+    pytest.importorskip("pyarrow")
+    columns, part = ODD_COLUMNS[name]
+    data = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "dose": [2.0, 1.0, 5.0, 1.0], "y": ["no", "yes", "no", "yes"]})
+    data.assign(**{column: pd.Series(values, dtype=object) for column, values in columns.items()}).to_parquet("odd.parquet")
+    code, out, err = cli(*SCORED, *more)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert part.replace("X[0,", "X[row 0 of row group 0 of odd.parquet,") in err if more and "X[0," in part else part in err
+
+
+HUGE, LONG = "9" * 400, "q" * 100_000
+OVERLONG = ("q" * 60, "100,000 letters")
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "parts"),
+    [
+        ({"model.json": f'{{"coef": [{HUGE}, 1]}}'}, (), ("coef or intercept holds a number above 1.8e308",)),
+        ({"model.json": f'{{"coef": [2, 1], "intercept": -{HUGE}}}'}, (), ("coef or intercept holds a number above 1.8e308",)),
+        ({"space.toml": f"[lower]\nage = {HUGE}"}, ("--space", "space.toml"), ("lower['age']=999", "above 1.8e308")),
+        ({"space.toml": f"price = {{age = {HUGE}}}"}, ("--space", "space.toml"), ("price['age']=999", "above 1.8e308")),
+        ({"model.json": f'{{"coef": [1, 2], "features": ["age", "{LONG}"]}}'}, (), ("eval.csv has no column", *OVERLONG)),
+        ({"space.toml": f'frozen = ["{LONG}"]'}, ("--space", "space.toml"), ("frozen names", *OVERLONG)),
+        ({"space.toml": f"{LONG} = 1"}, ("--space", "space.toml"), ("space.toml has", *OVERLONG)),
+        ({"eval.csv": f"age,{LONG},y\n1,2,no\n2,1,yes\n"}, (), ("eval.csv has no column 'dose'", *OVERLONG)),
+        ({"eval.csv": f"age,dose,y\n1,{LONG},no\n2,z,yes\n"}, (), ("X['dose'] holds categories", *OVERLONG)),
+        ({}, ("--frozen", LONG), ("frozen names", *OVERLONG)),
+    ],
+)
+def test_numbers_and_names_that_are_too_large_are_a_short_sentence(
+    files: dict[str, str], words: tuple[str, ...], parts: tuple[str, ...], place: Path, cli: Command
+) -> None:
+    for name, text in files.items():
+        (place / name).write_text(text, encoding="utf-8")
+    code, out, err = cli("evaluate", "--linear", "model.json", "--data", "eval.csv", "--target", "y", *RISK, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert len(err) < 1000
+    for part in parts:
+        assert part in err
+
+
+def test_overlong_names_are_cut_off_in_what_is_printed(place: Path, cli: Command) -> None:
+    (place / "model.json").write_text(json.dumps({"coef": [0.5, -0.2], "features": ["age", LONG]}), encoding="utf-8")
+    (place / "eval.csv").write_text(f"age,{LONG},y\n1,2,no\n2,1,yes\n3,5,no\n4,1,yes\n", encoding="utf-8")
+    words = ("--model", "model.json", "--data", "eval.csv", "--target", "y", *RISK)
+    code, out, _ = cli("features", *words)
+    assert (code, len(out) < 4000, "100,000 letters" in out) == (0, True, True)
+    spaced = LONG.replace("qq", "q ")
+    copied = json.loads((place / "model.json").read_text(encoding="utf-8"))
+    (place / "model.json").write_text(json.dumps({**copied, "features": ["age", spaced]}), encoding="utf-8")
+    (place / "eval.csv").write_text((place / "eval.csv").read_text(encoding="utf-8").replace(LONG, spaced), encoding="utf-8")
+    code, out, _ = cli("features", *words)
+    assert (code, len(out) < 4000) == (0, True)
+    code, out, _ = cli("features", *words, "--json", "-")
+    assert spaced in {each["feature"] for each in json.loads(out)["features"]}

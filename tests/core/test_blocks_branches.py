@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import os
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from problems import INF, answer, linear, table
+from tippingpoint.cached import cached_property
 from tippingpoint.core import blocks, dual
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import Atoms, AtomsOracle, WithLosses
@@ -106,6 +109,44 @@ def test_responses_of_all_samples_at_once_are_seen_in_runs() -> None:
     assert (part.peak().lift == oracle.peak().lift[3:7]).all()
     assert (part.escape(2.0).cost == oracle.escape(2.0).cost[3:7]).all()
     assert (part.respond(0.01).lift == oracle.respond(0.01).lift[3:7]).all()
+
+
+def test_a_forked_process_does_not_wait_for_a_lock_of_the_other() -> None:
+    oracle = linear(np.random.default_rng(2), "squared", N, 2)[0]
+    whole = Whole(oracle)
+    held = threading.Lock()
+    held.acquire()
+    whole._lock = -1, held  # as another thread held it when this process was forked
+    assert (whole.find("respond", 0.01).lift == oracle.respond(0.01).lift).all()
+    assert whole._lock[0] == os.getpid()
+
+
+def test_attributes_of_two_objects_are_computed_at_the_same_time() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, *, waits: bool) -> None:
+            self.waits = waits
+
+        @cached_property
+        def value(self) -> object:
+            if self.waits:
+                begun.set()
+                go_on.wait(10.0)
+            return object()
+
+    slow, quick = Slow(waits=True), Slow(waits=False)
+    threads = [threading.Thread(target=lambda each=each: each.value, daemon=True) for each in (slow, quick)]
+    threads[0].start()
+    assert begun.wait(10.0)
+    threads[1].start()
+    threads[1].join(10.0)
+    assert not threads[1].is_alive(), "no lock of all objects, which a fork would leave locked"
+    assert quick.value is quick.value
+    go_on.set()
+    threads[0].join(10.0)
+    assert slow.value is slow.value
+    assert isinstance(Slow.value, cached_property)
 
 
 def test_samples_are_pickled_without_their_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

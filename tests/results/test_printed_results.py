@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 import tippingpoint as tp
 from front import DIVERGENCES, INF, MODEL, PRICES, data
@@ -116,3 +126,91 @@ def test_bounds_that_disagree_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told not in str(tp.stability(MODEL, x, y, 0.5))
     monkeypatch.setattr("tippingpoint.api.profiles.honest_lower", lambda _, primal: 0.9 * primal)
     assert f"{told} 0.1 only" in " ".join(str(tp.stability(MODEL, x, y, 0.5)).split())
+
+
+def people(n: int = 160) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    """A number, text, an order, a one-hot group, and numbers that may go missing."""
+    rng = np.random.default_rng(0)
+    hot = rng.integers(0, 3, n)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(45, 12, n),
+            "job": rng.choice(list("abcd"), n),
+            "level": pd.Categorical(rng.choice(["low", "mid", "high"], n), categories=["low", "mid", "high"], ordered=True),
+            **{f"hot_{k}": (hot == k).astype(float) for k in range(3)},
+        }
+    )
+    score = frame["age"] + 20 * (frame["job"] == "a") + 8 * frame["level"].cat.codes + 5 * hot + rng.normal(0, 8, n)
+    return frame, (score > score.median()).to_numpy().astype(int)
+
+
+def of_people(model: Any) -> Any:
+    x, y = people()
+    levels = OrdinalEncoder(categories=[["low", "mid", "high"]], handle_unknown="use_encoded_value", unknown_value=-1)
+    columns = [(OneHotEncoder(), ["job"]), (levels, ["level"]), (SimpleImputer(), ["age"])]
+    return make_pipeline(make_column_transformer(*columns, remainder="passthrough"), model).fit(x, y)
+
+
+HOT = [f"hot_{k}" for k in range(3)]
+SPACES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "a category": ({"movable": ["job"], "price": {"job": 0.2}}, {"job"}),
+    "a one-hot group": ({"movable": ["hot"], "price": {"hot": 0.3}}, {"hot"}),
+    "an order": ({"movable": ["level"]}, {"level"}),
+    "a category and a number": ({"movable": ["job", "age"], "price": {"job": 0.05}}, {"job", "age"}),
+    "everything": ({"price": {"job": 0.1, "hot": 0.1}}, {"job", "age", "level", "hot"}),
+    "a number that may go missing": ({"movable": ["age"], "missing": {"age": 0.05}}, {"age"}),
+    "all that and missing values": ({"missing": {"age": 0.1}, "price": {"job": 0.05}}, {"job", "age", "level", "hot"}),
+}
+
+
+LINEAR, TREES = LogisticRegression(max_iter=999), RandomForestClassifier(6, max_depth=4, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [(name, TREES) for name in SPACES] + [(name, LINEAR) for name, (changes, _) in SPACES.items() if "missing" not in changes],
+)
+def test_only_numbers_have_a_distance_and_categories_a_share(name: str, model: Any) -> None:
+    changes, movable = SPACES[name]
+    x, y = people()
+    space = tp.Space.infer(x).edit(**changes)
+    result = tp.stability(of_people(model), x, y, risk=0.3, scale="std", space=space)
+    q, now = result.sensitive, x.loc[result.sensitive["row"]].reset_index(drop=True)
+    lost = (q["age"].isna() & now["age"].notna()).to_numpy()
+    hot = (q[HOT].to_numpy() != now[HOT].to_numpy()).any(axis=1)
+    other = (q["job"].to_numpy() != now["job"].to_numpy()) | (q["level"].astype(str) != now["level"].astype(str)).to_numpy()
+    far = np.where(lost, 0.0, (q["age"].to_numpy() - now["age"].to_numpy()) / x["age"].std(ddof=0))
+    share = q["share"].to_numpy() / len(x)
+    assert result.category_share == pytest.approx((share * (hot | other)).sum())
+    assert result.missing_share == pytest.approx((share * lost).sum())
+    assert result.root_mean_square_move == pytest.approx(np.sqrt((q["mass"] * far**2).sum()), abs=1e-12)
+    said = " ".join(str(result).split())
+    distance = result.root_mean_square_move > 0.0
+    assert ("standard deviations" in said) == distance
+    assert ("change category" in said) == (result.category_share > 0.0)
+    assert ("lose a value" in said) == (result.missing_share > 0.0)
+    report = result.report_summary()
+    words = report["words"]
+    assert ("standard deviations" in words["sentence"]) == distance
+    assert distance or "standard deviations" not in f"{words['prices']} {words['equivalents']}"
+    moved = {move["feature"]: move for move in report["moves"]}
+    assert set(moved) <= movable
+    assert {each for each, move in moved.items() if move["switches"]} == set(moved) - {"age"}
+    assert tp.StabilityResult.from_json(result.to_json()).to_dict() == result.to_dict()
+
+
+def test_data_in_partitions_that_change_in_both_ways_have_a_mean_cost(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    x, y = people()
+    model = of_people(LogisticRegression(max_iter=999))
+    for k, part in enumerate(np.array_split(np.arange(len(x)), 2)):
+        x.iloc[part].assign(level=x["level"].astype(str), y=y[part]).to_parquet(tmp_path / f"{k}.parquet")
+    for name, told in (("a category", "change category"), ("a category and a number", "mean cost")):
+        space = tp.Space.infer(x).edit(**SPACES[name][0])
+        whole = tp.stability(model, x, y, risk=0.3, scale="std", space=space)
+        result = tp.stability(model, str(tmp_path / "*.parquet"), "y", risk=0.3, scale="std", space=space)
+        assert result.moved_share == pytest.approx(whole.moved_share)
+        assert math.isnan(result.category_share) == (told == "mean cost")
+        said = " ".join(str(result).split())
+        assert told in said
+        assert "standard deviations" not in said

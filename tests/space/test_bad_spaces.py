@@ -135,7 +135,7 @@ BAD: dict[str, Case] = {
     "text that is a number": (judged(kind={"job": "numeric"}), ("kind['job']='numeric'", "such as 'clerk'", "'categorical'")),
     "a number that the model encodes": (
         judged(model=CODED, kind={"kids": "integer"}),
-        ("kind['kids']='integer'", "the model encodes the column", "kind=dict.fromkeys(['kids'], 'categorical')"),
+        ("kind['kids']='integer'", "the model, which encodes the column", "kind 'categorical' for 'kids', or no kind"),
     ),
     "a name for every row": (
         lambda: Space().resolve(read_features(pd.DataFrame({"id": [f"p{i}" for i in range(5000)]}))),

@@ -91,6 +91,7 @@ class Case:
             notes,
             self.threads,
             features.seal,
+            domain=self.domain,
         )
 
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -18,6 +18,7 @@ from tippingpoint.api.prices import read_number, resolve_prices
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.settings import Settings, check_used
 from tippingpoint.api.windows import Given, Reference, Window, read_given, split_by, warn_of_overlap
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, total
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.inference import standard_error

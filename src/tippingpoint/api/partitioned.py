@@ -78,7 +78,16 @@ def profile_of(
     rows = range(sum(made.rows))
     nothing = np.empty(0)
     profile = Profile(
-        oracle, nothing, rows, made.label, made.range, made.backend, made.columns, notes=made.notes, threads=threads
+        oracle,
+        nothing,
+        rows,
+        made.label,
+        made.range,
+        made.backend,
+        made.columns,
+        notes=made.notes,
+        threads=threads,
+        domain=made.domain,
     )
     return profile, family
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NoReturn, overload
 
 import numpy as np
@@ -19,6 +19,7 @@ from tippingpoint.api.prices import read_cost, read_number, resolve_prices
 from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
 from tippingpoint.api.worst import reached, worst_result
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.blocks import Block, InMemory, Samples
 from tippingpoint.core.cuts import Perturbation, perturbation
@@ -33,13 +34,14 @@ from tippingpoint.data.columns import Column
 from tippingpoint.data.seals import UNSHARED, Seal
 from tippingpoint.engine.oracle import PartitionedOracle
 from tippingpoint.errors import InputError, NumericalError, UnsupportedError
-from tippingpoint.results.evidence import Evidence, Source
+from tippingpoint.results.evidence import Evidence, Moves, Source
 from tippingpoint.results.origin import Origin
 from tippingpoint.results.partitioned import PartitionedEvidence
 from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, small_sample
 from tippingpoint.results.sweeps import Sweep
 from tippingpoint.results.worst import WorstRisk, WorstRiskCurve
+from tippingpoint.space.domain import Domain
 from tippingpoint.text import GIVEN_LOSS_NAME, loss_name
 
 MAX_SILENT_GAP = 1e-9
@@ -89,6 +91,8 @@ class Profile:
         The number of the group of each sample, within which samples need not be independent; None where all are.
     missing
         Outcomes of a table that are missing.
+    domain
+        What may move; None for a table.
 
     Examples
     --------
@@ -114,6 +118,7 @@ class Profile:
     seal: Seal = field(default=UNSHARED, repr=False)
     groups: IntArray | None = field(default=None, repr=False)
     missing: int = 0
+    domain: Domain | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         facts = self._samples.facts
@@ -298,7 +303,6 @@ class Profile:
             made = perturbation(problem, solution)
             q = summary(problem, made)
             certificate, stopped = certified(oracle, problem, solution)
-        problem.samples.forget()
         reached = solution.status is not Status.UNREACHABLE
         upper = q.total_cost if reached else math.inf
         check_sound(problem, solution, q, certificate.lower, exact=oracle.exact)
@@ -307,6 +311,9 @@ class Profile:
         agree = oracle.derived and (lower == upper or upper - lower <= MAX_SILENT_GAP * lower)
         exact = agree or (oracle.attains(problem) and not upper - lower > MAX_EXACT_GAP * upper)
         held = oracle.held_out(problem) if reached else None
+        live = self._live(oracle, problem, made, q, upper)
+        moves = self._moves(live.get("evidence"), q) if reached else Moves(math.sqrt(q.squared_move), math.nan, math.nan)
+        problem.samples.forget()
         error, effective, groups = self._errors(problem, solution, made, q)
         notes = [*self.notes, *oracle.notes, *([INTERRUPTED] if stopped else [])]
         if contradicted:
@@ -350,7 +357,7 @@ class Profile:
             reweighting_excess=q.reweighting_excess,
             corruption_cost=q.moving_cost,
             reweighting_cost=q.reweighting_cost,
-            root_mean_square_move=math.sqrt(q.squared_move),
+            root_mean_square_move=moves.distance,
             unit=oracle.unit,
             moved_share=q.moved_share,
             effective_share=q.effective_share,
@@ -366,8 +373,19 @@ class Profile:
             corrected=None if held is None else held.corrected(upper),
             groups=groups,
             missing=self.missing,
-            **self._live(oracle, problem, made, q, upper),
+            category_share=moves.switched,
+            missing_share=moves.vanished,
+            **live,
         )
+
+    def _moves(self, evidence: Evidence | None, q: SensitiveSummary) -> Moves:
+        """How samples move: by distances if nothing else can happen to them, by changes of categories, or both."""
+        domain = self.domain
+        if domain is None or not domain.unmeasured or q.moved_share == 0.0:
+            return Moves(math.sqrt(q.squared_move), 0.0, 0.0)
+        if not domain.measured and not domain.vanishing:
+            return Moves(0.0, q.moved_share, 0.0)
+        return Moves(math.nan, math.nan, math.nan) if evidence is None else evidence.moves(domain)
 
     def _errors(
         self, problem: Problem, solution: Solution, made: Perturbation, q: SensitiveSummary
@@ -399,6 +417,7 @@ class Profile:
             origin=self.origin,
             seal=self.seal,
             groups=self.groups,
+            domain=self.domain,
         )
         return {"evidence": evidence}
 

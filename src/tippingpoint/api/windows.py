@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tippingpoint.api.cases import Case, prepared
 from tippingpoint.api.partitioned import refuse_partitions
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.data.alignment import in_rows_of
 from tippingpoint.data.columns import Column, in_order, is_missing, plain

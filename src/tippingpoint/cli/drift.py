@@ -18,7 +18,7 @@ from tippingpoint.cli.lines import OF_DATA, naming_lines
 from tippingpoint.cli.outputs import check_outputs, deliver
 from tippingpoint.cli.parsing import command, number
 from tippingpoint.cli.streams import print_stderr
-from tippingpoint.errors import InputError
+from tippingpoint.errors import InputError, listed
 from tippingpoint.results.drift import DriftResult, DriftSeries
 
 EPILOG = f"""examples:
@@ -138,7 +138,7 @@ def _current(options: argparse.Namespace, inputs: Inputs, paths: Mapping[str, st
                 raise InputError("--by splits one file; give one --current, or leave --by out.")
             column, period = column_and_period(by, list(whole.columns), argument="--by ")
             if column not in whole.columns:
-                raise InputError(f"{path} has no column {column!r} for --by; its columns are {list(whole.columns)!r}.")
+                raise InputError(f"{path} has no column {column!r} for --by; its columns are [{listed(whole.columns)}].")
             split = window_names(whole[column].to_numpy(), period, MAX_WINDOWS, argument="--by ", column=column)
     return (windows if list(paths) != [CURRENT] else windows[CURRENT]), split
 

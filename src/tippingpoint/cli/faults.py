@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tippingpoint.errors import TippingPointError
+from tippingpoint.errors import TippingPointError, shortened
 
 BAD_INPUT, OUR_FAULT, NO_READER = 2, 3, 141
 """Exit codes; the last is what shells give to a program whose reader went away."""
@@ -18,6 +18,11 @@ def exit_code(error: Exception) -> int:
 
 def sentence(error: Exception) -> str:
     """What happened, and what to do."""
+    return shortened(_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
+    """The same, with names as long as they are."""
     text = " ".join(str(error).split())
     if isinstance(error, TippingPointError):
         return error.on_command_line or text

@@ -16,11 +16,13 @@ from tippingpoint.cli.options import LOADING, search_options
 from tippingpoint.cli.parsing import as_values
 from tippingpoint.cli.partitions import PartedData, in_parts, refuse_parts
 from tippingpoint.cli.spaces import read_space
-from tippingpoint.cli.tables import read_table
+from tippingpoint.cli.tables import read_table, with_text
+from tippingpoint.data.labels import check_labels
 from tippingpoint.errors import InputError, listed
 from tippingpoint.files import linear, read_model, recognised, skops, takes_of
 from tippingpoint.files.base import Content, Loading, Stored
-from tippingpoint.preprocessing.categories import NativeCategories, as_trained, as_written, native_categories
+from tippingpoint.preprocessing.categories import NativeCategories, as_trained, as_written
+from tippingpoint.preprocessing.encoders import encoded_columns, known_categories
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,12 @@ class Inputs:
         data = read_table(path, dialect(options))
         for column in (*self.columns, *([] if options.weight is None else [options.weight])):
             if column not in data.columns:
-                raise InputError(f"{path} has no column {column!r}; its columns are {list(data.columns)!r}.")
+                raise InputError(f"{path} has no column {column!r}; its columns are [{listed(data.columns)}].")
         y = data[options.target] if options.target in data.columns else None
+        if y is not None:
+            _check_target(y)
         weight = None if options.weight is None else data[options.weight]
-        return _as_trained(data[list(self.columns)], self.stored), y, weight, data
+        return _as_trained(data[list(self.columns)], self.stored, path, options), y, weight, data
 
 
 def question_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -87,10 +91,12 @@ def read_inputs(options: argparse.Namespace, *, several: bool = False, parts: bo
     for column in (options.target, options.weight):
         if column is not None:
             _check_column(options, data, column)
+    if parted is None:
+        _check_target(data[options.target])
     stored = _stored(options, paths, data)
     used = _columns(options, stored, data)
     if parted is None:
-        x, y = _as_trained(data[used], stored), data[options.target]
+        x, y = _as_trained(data[used], stored, options.data, options), data[options.target]
         weight = data[options.weight] if options.weight is not None else None
     else:
         x, y, weight = parted.partitions(options, used, _known(stored, used)), None, None
@@ -100,7 +106,7 @@ def read_inputs(options: argparse.Namespace, *, several: bool = False, parts: bo
     settings = {
         "loss": options.loss,
         "sample_weight": weight,
-        "space": read_space(options.space, options.frozen, x if parted is None else parted),
+        "space": read_space(options.space, options.frozen, x if parted is None else parted, _encoded(stored, used)),
         "scale": options.scale,
         **search,
     }
@@ -230,20 +236,30 @@ def _columns(options: argparse.Namespace, stored: Mapping[str, Stored], data: An
     return list(features) if features else [c for c in data.columns if c not in roles.values()]
 
 
-def _as_trained(x: Any, stored: Mapping[str, Stored]) -> Any:
+def _as_trained(x: Any, stored: Mapping[str, Stored], path: str, options: argparse.Namespace) -> Any:
     """The features, with categories of the type and values that the models were trained on; a file holds text or numbers."""
-    for each in _known(stored, list(x.columns)).values():
+    known = _known(stored, list(x.columns)).values()
+    text = {name: each.by_column.get(name, ()) for each in known for name in each.text}
+    x = with_text(x, path, dialect(options), text)
+    for each in known:
         x = as_trained(x, each)
     return x
 
 
+def _encoded(stored: Mapping[str, Stored], columns: list[str]) -> set[str]:
+    """The columns that some model reads as categories."""
+    return {name for each in stored.values() for name in encoded_columns(each.model, columns)}
+
+
 def _known(stored: Mapping[str, Stored], columns: list[str]) -> dict[str, NativeCategories]:
     """The categories that each model knows; of several, the same."""
-    known = {name: native_categories(each.model, columns) for name, each in stored.items()}
+    known = {name: known_categories(each.model, columns) for name, each in stored.items()}
     first = next(iter(known))
     for name, each in known.items():
-        for column in each.typed & known[first].typed:
-            if each.by_column[column] != known[first].by_column[column]:
+        for column in sorted(each.by_column.keys() & known[first].by_column.keys()):
+            typed = column in each.typed & known[first].typed
+            differs = each.by_column[column] != known[first].by_column[column]
+            if (typed and differs) or (column in each.text) != (column in known[first].text):
                 raise InputError(
                     f"the model {name!r} knows other categories of {column!r} than {first!r}; compare models that were trained"
                     " on the same ones."
@@ -251,7 +267,13 @@ def _known(stored: Mapping[str, Stored], columns: list[str]) -> dict[str, Native
     return known
 
 
+def _check_target(labels: Any) -> None:
+    """Refuse labels that are lists or structures, before anybody counts them."""
+    if labels.dtype == object:
+        check_labels(labels, "y")
+
+
 def _check_column(options: argparse.Namespace, data: Any, column: str) -> None:
     if column not in data.columns:
         path = data.files[0] if isinstance(data, PartedData) else options.data
-        raise InputError(f"{path} has no column {column!r}; its columns are {list(data.columns)!r}.")
+        raise InputError(f"{path} has no column {column!r}; its columns are [{listed(data.columns)}].")

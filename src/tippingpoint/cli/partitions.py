@@ -11,11 +11,11 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from tippingpoint.cached import cached_property
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.tables import ADDRESS, EXPANSION, FREE_CELLS, PARQUET
 from tippingpoint.engine.parquet import parquet_columns, parquet_files, parquet_partitions, parquet_sizes, parquet_values
@@ -131,7 +131,7 @@ class PartedData:
         """The row groups, with the columns that a model takes, and categories as it was trained on."""
         self._check_sizes()
         found = parquet_partitions(self.files, options.target, options.weight, tuple(used))
-        typed = [each for each in known.values() if each.typed or each.nameless]
+        typed = [each for each in known.values() if each.by_column or each.nameless or each.text]
         if not typed:
             return found
         every = [Trained(each.number, each.name, each, tuple(typed)) for each in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -20,9 +20,11 @@ INFERRING = ("infer", "ranges")
 """What a file says beyond a `Space`: whether to infer one from the data first, and with which bounds."""
 
 
-def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | None, data: Any) -> Space | None:
+def read_space(
+    written: str | Mapping[str, Any] | None, frozen: Sequence[str] | None, data: Any, encoded: Collection[str] = ()
+) -> Space | None:
     """The space of a file, or of a table in the configuration, with the features frozen on the command line; or read off the
-    data.
+    data, in which the columns that a model encodes are categories, whatever they hold.
     """
     if written is None:
         return Space(frozen=frozen) if frozen else None
@@ -46,10 +48,26 @@ def read_space(written: str | Mapping[str, Any] | None, frozen: Sequence[str] | 
     if not infer and (ranges is not None or isinstance(entries.get("one_hot"), bool)):
         odd = "ranges" if ranges is not None else "one_hot"
         raise InputError(f"{name}: {odd} = {ranges if ranges is not None else entries['one_hot']!r} needs infer = true.")
-    if isinstance(entries.get("switch"), dict):
-        entries["switch"] = {column: _switch(costs, column, data) for column, costs in entries["switch"].items()}
-    read = Space.infer(data, ranges=ranges or "observed", **entries) if infer else Space(**entries)
+    for argument, as_held in (("switch", _switch), ("categories", _values)):
+        if isinstance(entries.get(argument), dict):
+            entries[argument] = {column: as_held(given, column, data) for column, given in entries[argument].items()}
+    read = _inferred(entries, ranges, data, encoded) if infer else Space(**entries)
     return read.edit(frozen=list(frozen)) if frozen else read
+
+
+def _inferred(entries: Mapping[str, Any], ranges: Any, data: Any, encoded: Collection[str]) -> Space:
+    """A space read off the data, in which numbers that the model encodes are categories, unless another kind is declared."""
+    numbers = [name for name in data.columns if name in encoded and data[name].dtype.kind in "iuf"]
+    declared = entries.get("kind", {})
+    kinds = {**dict.fromkeys(numbers, "categorical"), **declared} if isinstance(declared, dict) else declared
+    return Space.infer(data, **{**entries, "ranges": ranges or "observed", "kind": kinds})
+
+
+def _values(values: Any, column: str, data: Any) -> Any:
+    """A list of categories as the column's own values."""
+    if not isinstance(values, list) or column not in data.columns:
+        return values
+    return as_values([str(value) for value in values], data[column])
 
 
 def _switch(costs: Any, column: str, data: Any) -> Any:

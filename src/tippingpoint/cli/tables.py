@@ -9,7 +9,7 @@ import lzma
 import re
 import stat
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -90,6 +90,23 @@ def _read_csv(path: str, raw: io.BufferedReader[Any], dialect: Dialect) -> Any:
     if recognised and not dialect.quiet:
         print_stderr(f"tippingpoint: {path} is read with {' '.join(recognised)}, as it seems to be written.")
     return frame
+
+
+def with_text(frame: Any, path: str, dialect: Dialect, text: Mapping[str, Collection[Any]]) -> Any:
+    """A frame of a CSV file, with the cells of some columns as they are written, such as '01'; `text` has their known values.
+
+    A cell that is read as missing, such as NA, stays so unless it is a known value. A pipe cannot be read again, so it is left.
+    """
+    import pandas as pd
+
+    again = [name for name in text if name in frame.columns and (frame[name].dtype.kind in "biuf" or frame[name].isna().any())]
+    suffix = Path(path).suffix.lower()
+    if not again or suffix in PARQUET or not Path(path).is_file():
+        return frame
+    with opened(path, suffix) as raw:
+        seen = dialect.seen(raw.peek(SNIFFED_BYTES))
+        cells = pd.read_csv(raw, sep=seen.sep, encoding=seen.encoding, usecols=again, dtype=str, keep_default_na=False)
+    return frame.assign(**{name: cells[name].where(frame[name].notna() | cells[name].isin(list(text[name]))) for name in again})
 
 
 def _check_file(path: str) -> None:

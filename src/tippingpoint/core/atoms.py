@@ -21,11 +21,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.envelope import envelope
 from tippingpoint.core.oracle import Oracle

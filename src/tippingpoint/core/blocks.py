@@ -11,11 +11,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, blocks, dot
 from tippingpoint.core.responses import BestResponses
 from tippingpoint.core.threads import run

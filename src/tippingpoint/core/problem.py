@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, dot, total
 from tippingpoint.core.blocks import Block, InMemory, Reduced, Samples
 from tippingpoint.core.divergences import Divergence

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, dot
 from tippingpoint.core.blocks import Block, Samples
 from tippingpoint.core.cuts import Perturbation, perturbation

@@ -6,11 +6,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, total
 from tippingpoint.core.blocks import Block, Samples
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 
 from tippingpoint.core.arrays import FloatArray
@@ -15,19 +16,27 @@ class Whole:
     def __init__(self, responses: BestResponses) -> None:
         self._responses = responses
         self._kept: dict[tuple[str, float], Response] = {}
-        self._lock = threading.Lock()
+        self._lock = os.getpid(), threading.Lock()
 
     def part(self, rows: slice) -> BestResponses:
         return Part(self, self._responses.losses[rows], self._responses.ceiling, rows)
 
     def find(self, kind: str, argument: float) -> Response:
         """`respond`, `peak` or `escape` of all samples."""
-        with self._lock:
+        with self._lock_here():
             if (kind, argument) not in self._kept:
                 responses = self._responses
                 found = responses.peak() if kind == "peak" else getattr(responses, kind)(argument)
                 self._kept = dict([*self._kept.items(), ((kind, argument), found)][-2:])
             return self._kept[kind, argument]
+
+    def _lock_here(self) -> threading.Lock:
+        """The lock of this process; one that was forked while another thread held it would wait forever."""
+        process, lock = self._lock
+        if process != os.getpid():
+            self._lock = os.getpid(), threading.Lock()
+            return self._lock[1]
+        return lock
 
 
 class Part:

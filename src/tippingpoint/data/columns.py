@@ -8,12 +8,12 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.columns import (
     Column,
@@ -151,7 +151,7 @@ class Features:
         """Refuse what is missing and what is no number, in these columns or in all."""
         for j in range(len(self.columns)) if columns is None else columns:
             column = self.columns[j]
-            if column.holds == "category":
+            if column.holds == "category" and column.categories:
                 raise InputError(
                     f"X[{column.name!r}] holds categories (String, such as {column.categories[0]!r}), and the model takes"
                     " numbers; encode them in a pipeline, with OneHotEncoder in front of the model, or drop the column."
@@ -321,6 +321,8 @@ def _read_column(name: str, series: Any, categories: Sequence[Any] | None) -> tu
         )
     declared, ordered = declared_categories(series)
     codes, column = encode(series.to_list(), name, declared if categories is None else categories)
+    if categories is None and declared is None and not column.categories:  # nothing but missing values: of no type
+        return codes, Column(name, "number", like=like)
     gap = math.nan if column.gap is None and not np.isnan(codes).any() and series.implementation.is_pandas() else column.gap
     return codes, replace(column, ordered=ordered, like=like, gap=gap)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,10 +93,22 @@ def distinct_labels(y: np.ndarray[Any, Any]) -> tuple[list[Any], SmallArray]:
         return listed, _placed([place[label] for label in found.tolist()], codes, len(listed))
     try:
         values, inverse = np.unique(y, return_inverse=True)
-        return values.tolist(), inverse
-    except TypeError:  # labels of mixed types cannot be sorted
+        listed = values.tolist()
+        set(map(hash, listed))  # lists can be sorted, and are no labels
+        return listed, inverse
+    except (TypeError, ValueError):  # labels of mixed types cannot be sorted
+        check_labels(y, "y")
         codes, labels = pd.factorize(y, use_na_sentinel=False)
         return labels.tolist(), codes.astype(np.intp)
+
+
+def check_labels(y: Iterable[Any], name: str) -> None:
+    """Refuse what no class can be called, such as lists and structures, which do not keep their value."""
+    for row, label in enumerate(y):
+        try:
+            hash(label)
+        except TypeError:
+            raise InputError(f"{name}[{row}]={label!r} is not a label. Give numbers or text, one value per row.") from None
 
 
 def _upper_of_two(y: np.ndarray[Any, Any], low: Any, high: Any) -> SmallArray | None:

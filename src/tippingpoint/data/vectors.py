@@ -138,7 +138,10 @@ def as_numbers(values: np.ndarray[Any, Any], name: str) -> FloatArray:
             where = f" in {name}[{k}]" if values.ndim == 1 else ""
             fix = "convert text with astype(float)" if _reads_as_number(odd) else "encode them or drop them"
             raise InputError(f"{name} holds values that are not numbers, such as {str(odd)!r}{where}; {fix}.")
-    return np.asarray(values, dtype=float)
+    try:
+        return np.asarray(values, dtype=float)
+    except OverflowError:
+        raise InputError(f"{name} holds a number above 1.8e308. Give numbers that float64 can hold.") from None
 
 
 def _reads_as_number(value: Any) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NoReturn
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.crossing import ROUND_OFF
 from tippingpoint.core.dual import Solution, Status, highest_of, solve

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.blocks import Block, InMemory, T, Task
 from tippingpoint.core.cuts import Perturbation

@@ -10,11 +10,11 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tippingpoint.cached import cached_property
 from tippingpoint.errors import InputError, TippingPointError, UnsupportedError, listed
 
 HEAD = 4096

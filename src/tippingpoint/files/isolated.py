@@ -83,10 +83,15 @@ class Child:
             env={**os.environ, **ONE_THREAD},
             start_new_session=True,  # Ctrl-C is the parent's to handle
         )
-        self._finalizer = weakref.finalize(self, _end, self._process)
+        self._owner = os.getpid()
+        self._finalizer = weakref.finalize(self, _end, self._process, self._owner)
 
     def ask(self, message: Message) -> dict[str, np.ndarray[Any, Any]]:
         """The answer; an error that says what became of the child where there is none."""
+        if os.getpid() != self._owner:
+            raise InputError(
+                f"{self._subject} was opened before this process was forked. Load the model again in this process."
+            )
         with self._lock:
             late = threading.Timer(SECONDS, self._process.kill)
             late.start()
@@ -119,7 +124,9 @@ class Child:
         return f"crashes the process that it runs in (code {self._process.returncode}); the file is damaged or hostile."
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    if os.getpid() != owner:  # forked: the process still works for the other one
+        return
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):

@@ -27,6 +27,9 @@ KINDS = {
 }
 """Types of inputs, and what they are in NumPy."""
 
+TEXT = "tensor(string)"
+"""The type of text."""
+
 LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
 """Types of outputs that tell a class."""
 
@@ -52,6 +55,8 @@ class OnnxGraph:
         self._output = session.outputs[output].name
         self.by_position: bool = len(session.inputs) == 1
         """Whether columns have no names in the graph: one input takes them all."""
+        self.text_columns: tuple[str, ...] = tuple(put.name for put in session.inputs if put.type == TEXT)
+        """The columns that it takes as text."""
         if classes is not None:
             self.classes_ = classes
 

@@ -34,12 +34,15 @@ class NativeCategories:
         Columns of categories of which it knows the codes only.
     closed
         Whether it fails on values that it does not know; others take them as missing.
+    text
+        Columns that it takes as text.
     """
 
     by_column: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     typed: frozenset[str] = frozenset()
     nameless: frozenset[str] = frozenset()
     closed: bool = False
+    text: frozenset[str] = frozenset()
 
 
 def native_categories(model: Any, names: Sequence[str]) -> NativeCategories:
@@ -84,7 +87,8 @@ def is_booster(model: Any) -> bool:
 def as_trained(data: Any, known: NativeCategories) -> Any:
     """A pandas frame whose columns of categories are of the type, and hold the values, that a model was trained on.
 
-    Values that the model does not know stay, as categories after those that it knows, if it takes them at all.
+    Values that the model does not know stay, as categories after those that it knows, if it takes them at all. Other columns
+    of categories hold the model's own values: the text '3' where a file has the number 3.
     """
     import pandas as pd
 
@@ -99,7 +103,28 @@ def as_trained(data: Any, known: NativeCategories) -> Any:
         for name in known.typed.intersection(map(str, data.columns))
         if not isinstance(data[name].dtype, pd.CategoricalDtype)
     }
+    for name in sorted((known.by_column.keys() | known.text) - known.typed):
+        if name in data.columns:
+            made |= _replaced(data[name], known.by_column.get(name, ()), text=name in known.text)
     return data.assign(**made) if made else data
+
+
+def _replaced(column: Any, values: Sequence[Any], *, text: bool) -> dict[str, Any]:
+    """A column, by its name, with a model's own values in place of those that are written alike; nothing if it holds them."""
+    if column.dtype.kind in "iuf" and not text:
+        return {}
+    written = {str(value): value for value in values}
+    held = {value: own_value(value, values, written) for value in plain(column.unique())}
+    if text:
+        held = {value: own if isinstance(own, str) else _as_text(own) for value, own in held.items()}
+    if all(value == own for value, own in held.items()):
+        return {}
+    return {column.name: column.astype(object).map(held, na_action="ignore")}
+
+
+def _as_text(value: Any) -> str:
+    """A value as a file has it; a whole number has no decimals, though a column with missing values stores it as a float."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _categorical(column: Any, values: Sequence[Any], *, closed: bool) -> Any:
@@ -120,8 +145,7 @@ def own_value(value: Any, values: Sequence[Any], written: Mapping[str, Any]) -> 
     """A value of the data as the model's own: a file has the number 3 where the model knows the text '3', or 3.0."""
     if value in values:
         return value
-    whole = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-    return written.get(str(value), written.get(whole, value))
+    return written.get(str(value), written.get(_as_text(value), value))
 
 
 def _of_xgboost(booster: Any, names: Sequence[str]) -> NativeCategories:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, ModelError
 from tippingpoint.foreign import guarded, is_module
 from tippingpoint.preprocessing.affine import NotAffineError, imputed_columns, positions
-from tippingpoint.preprocessing.categories import native_categories
+from tippingpoint.preprocessing.categories import NativeCategories, native_categories
 from tippingpoint.preprocessing.modules import steps_and_last, unwrapped
 
 TRIAL_ROWS = 16
@@ -108,6 +109,16 @@ def _same_answers(first: Any, second: Any) -> bool:
     if first.dtype.kind in "biuf" and second.dtype.kind in "biuf":
         return bool(np.allclose(first, second, rtol=TEXT_TOLERANCE, atol=TEXT_TOLERANCE, equal_nan=True))
     return bool(np.array_equal(first, second))
+
+
+def known_categories(model: Any, names: Sequence[str]) -> NativeCategories:
+    """What a model, or the pipeline in front of it, knows of columns of categories, for data out of a file."""
+    steps, last = steps_and_last(unwrapped(model))
+    native = NativeCategories() if steps is not None else native_categories(last, names)
+    if not native.by_column and not native.nameless:
+        native = replace(native, by_column={name: tuple(values) for name, values in encoded_columns(model, names).items()})
+    text = {name for name, values in native.by_column.items() if values and all(isinstance(value, str) for value in values)}
+    return replace(native, text=frozenset(text.union(getattr(model, "text_columns", ()))))
 
 
 def _collect(steps: Sequence[Any], names: Sequence[str], found: dict[str, list[Any]]) -> None:

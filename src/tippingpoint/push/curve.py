@@ -11,10 +11,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, combine
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, Signs, combine
 from tippingpoint.core.envelope import envelope, undominated
 from tippingpoint.push.curve import BoxPush, Reach, Stretches

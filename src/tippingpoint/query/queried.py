@@ -18,10 +18,11 @@ import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.atoms import Atoms
 from tippingpoint.core.oracle import INTERRUPTED, failed

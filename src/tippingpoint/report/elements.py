@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 
 class Markup(str):
@@ -17,7 +17,7 @@ class Markup(str):
 
 def escaped(value: Any) -> Markup:
     """A value as text of a page."""
-    return value if isinstance(value, Markup) else Markup(html.escape(visible(value)))
+    return value if isinstance(value, Markup) else Markup(html.escape(readable(value)))
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
@@ -50,7 +50,7 @@ def _attribute(key: str, value: Any) -> str:
     if value is None or value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{html.escape(visible(value))}"'
+    return f" {name}" if value is True else f' {name}="{html.escape(readable(value))}"'
 
 
 def _flat(children: Iterable[Any]) -> Iterable[Any]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 SPECIAL_CHARACTERS = re.compile(r"([\\`*_\[\]<>|~&$])")
 """Characters that Markdown or HTML would read as more than themselves."""
@@ -25,7 +25,7 @@ def text(value: Any) -> str:
     """A value on one line."""
     if isinstance(value, Marked):
         return value
-    return SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(visible(value).split()))
+    return SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(readable(value).split()))
 
 
 def paragraph(value: Any) -> str:

@@ -6,9 +6,9 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.problem import Problem
 from tippingpoint.report.badges import elsewhere, standing
 from tippingpoint.report.embedding import Embedded, embed
@@ -83,6 +83,12 @@ class Material:
     def tried(self) -> bool:
         """Whether places are alternatives of a table, which somebody tried, and not moves of features."""
         return self.evidence.oracle.derived
+
+    @property
+    def unmeasured(self) -> bool:
+        """Whether some feature may change without a distance: its category, or by going missing."""
+        domain = self.evidence.domain
+        return domain is not None and domain.unmeasured
 
     @cached_property
     def embedded(self) -> Embedded | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -10,6 +11,7 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, total
 from tippingpoint.report.changes import WHOLE_ROUND_OFF
 from tippingpoint.report.column_format import column_format
 from tippingpoint.results.evidence import Places, words
+from tippingpoint.space.domain import Domain
 
 KINDS = ("variation", "variant")
 """Columns of a table that say which kind of alternative a line is, the better first."""
@@ -19,9 +21,13 @@ MAX_MOVES = 5
 
 
 class Distance(TypedDict, total=False):
-    """Of inputs of a module only: that numbers are how far one has moved, in its own units, and not standard deviations."""
+    """Of inputs of a module only: that numbers are how far one has moved, in its own units, and not standard deviations.
+
+    And if values go missing, how often.
+    """
 
     distance: bool
+    missing: float
 
 
 class Move(Distance):
@@ -46,34 +52,53 @@ class Doubt(TypedDict):
     feature: str
 
 
-def most_moved(places: Places) -> list[Move]:
-    """The features that change most: in standard deviations (root mean square), or the share that switches."""
+def most_moved(places: Places, domain: Domain | None) -> list[Move]:
+    """The features that change most: in standard deviations (root mean square), or the share whose category changes."""
     q = places.distribution
     moved, mass = q.cost > 0.0, q.mass
-    moves = list[Move]()
-    for name, (column, before, after) in places.numbers.items():
-        step = np.where(moved, np.nan_to_num(after - before[q.sample]), 0.0)
-        changed = step != 0.0
-        share = total(mass, changed)
+    moves, features = list[Move](), places.numbers
+    for name, columns, is_category in _features(places, domain):
+        before = np.column_stack([features[each][1] for each in columns])
+        after = np.column_stack([features[each][2] for each in columns])
+        before_atoms = before[q.sample]
+        step = np.where(moved[:, None], np.nan_to_num(after - before_atoms), 0.0)
+        gone = moved & (np.isnan(after) & ~np.isnan(before_atoms)).any(axis=1)
+        share, lost = total(mass, (step != 0.0).any(axis=1) | gone), total(mass, gone)
         if share <= 0.0:
             continue
-        switches = words(column) is not None
-        unit = 1.0 if switches else float(np.nanstd(before)) or 1.0
-        size = np.sqrt(share) if switches else np.sqrt(total(mass, np.square(step))) / unit
-        mean, length = (0.0, 0.0) if switches else (total(mass, each) / share / unit for each in (step, np.abs(step)))
+        unit = 1.0 if is_category else float(np.nanstd(before)) or 1.0
+        size = np.sqrt(share) if is_category else np.sqrt(total(mass, np.square(step[:, 0] / unit)) + lost)
+        mean, length = 0.0, 0.0
+        if not is_category and share > lost:
+            mean, length = (total(mass, each) / (share - lost) / unit for each in (step[:, 0], np.abs(step[:, 0])))
         move: Move = {
             "feature": name,
             "chosen": False,
-            "switches": switches,
+            "switches": is_category,
             "size": float(size),
             "mean": mean,
             "length": length,
             "share": share,
         }
-        if column.holds == "shift":
+        if features[columns[0]][0].holds == "shift":
             move["distance"] = True
+        if lost > 0.0:
+            move["missing"] = lost
         moves.append(move)
     return sorted(moves, key=lambda each: -each["size"])[:MAX_MOVES]
+
+
+def _features(places: Places, domain: Domain | None) -> Iterator[tuple[str, Sequence[str], bool]]:
+    """Every feature, the columns that hold it (several of a one-hot group), and whether it is a category."""
+    menus = () if domain is None else domain.menus
+    names = () if domain is None else domain.names
+    groups = {menu.name: [names[j] for j in menu.columns] for menu in menus if len(menu.columns) > 1}
+    yield from ((name, columns, True) for name, columns in groups.items())
+    grouped = {column for columns in groups.values() for column in columns}
+    categories = {menu.name for menu in menus if not menu.numeric}
+    for name, (column, _, _) in places.numbers.items():
+        if name not in grouped:
+            yield name, [name], name in categories or words(column) is not None
 
 
 def most_chosen(places: Places) -> list[Move]:

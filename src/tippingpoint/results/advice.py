@@ -12,7 +12,7 @@ from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.results.base import Result
 from tippingpoint.standing import Standing
 from tippingpoint.text import WIDTH, number, percent
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 DOMINANT_SHARE = 0.6
 """Share of the excess risk from which on one kind of change is the one to act on."""
@@ -76,7 +76,7 @@ class Advice(Result):
     SCHEMA: ClassVar[str] = "tippingpoint.advice/1"
 
     def __str__(self) -> str:
-        reasons = [textwrap.fill(f"  - {visible(reason)}", WIDTH, subsequent_indent="    ") for reason in self.reasons]
+        reasons = [textwrap.fill(f"  - {readable(reason)}", WIDTH, subsequent_indent="    ") for reason in self.reasons]
         return "\n".join([textwrap.fill(f"Try {self.intervention}.", WIDTH), *reasons])
 
 

@@ -21,7 +21,7 @@ from tippingpoint.results.evidence import Evidence
 from tippingpoint.results.stability import StabilityResult
 from tippingpoint.results.sweeps import heading, stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, number, render_table
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ class Verdict(Result):
     SCHEMA: ClassVar[str] = "tippingpoint.verdict/1"
 
     def __str__(self) -> str:
-        return visible(self.sentence)
+        return readable(self.sentence)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tippingpoint.text import (
     render_lines_html,
     risk_name,
 )
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 if TYPE_CHECKING:
     from tippingpoint.results.drift import DriftResult, DriftSeries
@@ -81,7 +81,7 @@ def lines(drift: DriftResult) -> list[Line]:
     listed += _features(drift)
     listed.append(("rows", _rows(drift)))
     listed += [("note", note) for note in drift.notes]
-    return [(label, visible(text)) for label, text in listed]
+    return [(label, readable(text)) for label, text in listed]
 
 
 def render(drift: DriftResult) -> str:

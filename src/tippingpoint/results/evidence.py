@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.cached import cached_property
+from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.blocks import Samples
 from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.dual import Status, solve
@@ -33,6 +33,7 @@ from tippingpoint.results.bootstrap import Bootstrap
 from tippingpoint.results.boundary import decision
 from tippingpoint.results.origin import Origin
 from tippingpoint.results.pickling import obstacle
+from tippingpoint.space.domain import Domain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -208,6 +209,22 @@ def words(column: Column) -> tuple[str, ...] | None:
     return tuple(map(str, column.categories)) if column.holds == "category" else None
 
 
+class Moves(NamedTuple):
+    """How samples move under Q*.
+
+    Attributes
+    ----------
+    distance
+        Root mean square distance of numbers.
+    switched, vanished
+        Share of the data whose category changes, and in which a value goes missing.
+    """
+
+    distance: float
+    switched: float
+    vanished: float
+
+
 class Source(NamedTuple):
     """Who found the best responses, and the problem that they were found for."""
 
@@ -254,6 +271,8 @@ class Evidence:
         Of the data, where they are the user's own array: checked before they are read again.
     groups
         The number of the group of each sample; None where samples are independent.
+    domain
+        What may move; None for a table.
     """
 
     source: Source | Recorded
@@ -267,6 +286,7 @@ class Evidence:
     origin: Origin | None = None
     seal: Seal = field(default=UNSHARED, repr=False)
     groups: IntArray | None = field(default=None, repr=False)
+    domain: Domain | None = field(default=None, repr=False)
 
     @property
     def oracle(self) -> Oracle:
@@ -372,15 +392,39 @@ class Evidence:
         everyone = np.arange(len(self.base), dtype=np.intp)
         return self.oracle.points(0.0, everyone, np.zeros(len(everyone)))
 
-    def _after(self) -> Mapping[str, Any]:
-        """Where every atom goes, by feature."""
+    def moves(self, domain: Domain) -> Moves:
+        """How far numbers move under Q*, and how often categories change and values go missing."""
+        q = self.distribution
+        moved = np.flatnonzero(q.cost > 0.0)
+        everyone = q.sample[moved]
+        before = self.oracle.points(0.0, everyone, np.zeros(len(moved)))
+        x, z = (_rows(domain, values, len(moved)) for values in (before, self._after(moved)))
+        changes = domain.changes(x, z)
+        return Moves(
+            math.sqrt(total(q.mass[moved], changes.squared)),
+            total(q.origin[moved], changes.switched),
+            total(q.origin[moved], changes.vanished),
+        )
+
+    def _after(self, chosen: IntArray | None = None) -> Mapping[str, Any]:
+        """Where every atom goes, or where these go, by feature."""
         if isinstance(self.source, Recorded):
             return self.source.after
         q, oracle, moved = self.distribution, self.oracle, dict[str, Any]()
+        among = np.arange(len(q.sample), dtype=np.intp) if chosen is None else chosen
         for right, price in enumerate(q.prices):
-            atoms = np.flatnonzero(q.right == bool(right))
+            places = np.flatnonzero(q.right[among] == bool(right))
+            atoms = among[places]
             if len(atoms):
                 for name, values in oracle.points(price, q.sample[atoms], q.lift[atoms]).items():
-                    column = moved.setdefault(name, np.empty(len(q.sample), dtype=np.asarray(values).dtype))
-                    column[atoms] = values
+                    column = moved.setdefault(name, np.empty(len(among), dtype=np.asarray(values).dtype))
+                    column[places] = values
         return moved
+
+
+def _rows(domain: Domain, values: Mapping[str, Any], count: int) -> FloatArray:
+    """Places by feature as rows of a domain; columns that may not move are left at zero."""
+    rows = np.zeros((count, len(domain.names)))
+    for j in {*domain.free.tolist(), *(int(j) for menu in domain.menus for j in menu.columns)}:
+        rows[:, j] = np.asarray(values[domain.names[j]], dtype=float)
+    return rows

@@ -19,7 +19,7 @@ from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult
 from tippingpoint.results.sweeps import stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, headline, level, number, percent, render_table
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,7 +199,7 @@ class FeatureStability(Result):
         return [name, self.kinds[name]]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{visible(name)}={number(r.value)}' for name, r in self.results.items())})"
+        return f"{type(self).__name__}({', '.join(f'{readable(name)}={number(r.value)}' for name, r in self.results.items())})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
@@ -233,7 +233,7 @@ class FeatureStability(Result):
         if self.interrupted:
             legend.append(f"{UNENDED} {self.ONE.capitalize()}s that are missing were not asked about.")
         one, *others = self.results.values()  # what is noted of all of them is of the model or the data
-        return legend + [f"note: {visible(note)}." for note in one.notes if all(note in r.notes for r in others)]
+        return legend + [f"note: {readable(note)}." for note in one.notes if all(note in r.notes for r in others)]
 
     def _dear(self) -> str | None:
         """Why a feature that could do harm does none: its steps cost more than an error is worth."""

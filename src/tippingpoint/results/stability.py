@@ -6,10 +6,10 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin, rows_for
 from tippingpoint.core.oracle import INTERRUPTED
@@ -69,9 +69,12 @@ class StabilityResult(Reported):
     corruption_cost, reweighting_cost
         Cost of moving and of reweighting; they sum to `upper`.
     root_mean_square_move, unit
-        Typical distance moved under Q*, and what it is measured in.
+        Typical distance that numbers move under Q*, and its unit; category changes and missing values have none. It is not a
+        number for data in partitions that may change in both ways, as it is not known then.
     moved_share
         Share of the data that moves at all.
+    category_share, missing_share
+        Share of the data whose category changes, and in which a value goes missing; not a number if they are not known.
     effective_share, effective_sample
         The part of the population, and the number of samples, that the weights amount to.
     nats
@@ -157,6 +160,8 @@ class StabilityResult(Reported):
     corrected: float | None = None
     groups: int = 0
     missing: int = 0
+    category_share: float = 0.0
+    missing_share: float = 0.0
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
     partitioned: Any = field(default=None, repr=False, compare=False)  # a PartitionedEvidence, or None
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)

@@ -31,7 +31,7 @@ from tippingpoint.text import (
     render_table,
     risk_name,
 )
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,19 +156,19 @@ class WorstRisk(Result):
         lifted = f"lifts the {risk_name(self.loss)} to, from {now} now"
         what = f"a perturbation of cost {number(self.cost)} {lifted}"
         if known.undecided:
-            return visible(f"Worst risk at least {found}, interrupted: the search for what {what} did not end.")
+            return readable(f"Worst risk at least {found}, interrupted: the search for what {what} did not end.")
         opening = "Interrupted, yet certain. " if known.interrupted else ""
         enough = f"; {number(self.spent)} of the cost {number(self.cost)} is enough" if self.status == "largest" else ""
         if known.exact:
             most = f"the largest that any perturbation {lifted}{enough}" if enough else f"the most that {what}"
-            return visible(f"{opening}Worst risk {found}: {most}.")
+            return readable(f"{opening}Worst risk {found}: {most}.")
         if known.kind == "estimate":
-            return visible(f"Worst risk about {found}: an estimate of what {what}{enough}.")
+            return readable(f"Worst risk about {found}: an estimate of what {what}{enough}.")
         if self.certified is None:
-            return visible(f"Worst risk at least {found}: what {what}, as far as was found{enough}; it may be more.")
+            return readable(f"Worst risk at least {found}: what {what}, as far as was found{enough}; it may be more.")
         ceiling = level(self.certified, self.loss)
         between = f"between {found} and {ceiling}" if ceiling != found else found
-        return visible(f"Worst risk {between}: the most that {what}{enough}.")
+        return readable(f"Worst risk {between}: the most that {what}{enough}.")
 
     def _lines(self) -> list[Line]:
         """What stands below it."""
@@ -176,7 +176,7 @@ class WorstRisk(Result):
         first = [each for each in told if each[0] in ("first of all", "prices")]
         return [
             *first,
-            ("certificate", visible(self._certificate())),
+            ("certificate", readable(self._certificate())),
             ("standard error", self._error()),
             *(each for each in told if each[0] in OF_STABILITY),
         ]
@@ -269,7 +269,7 @@ class WorstRiskCurve(Result):
         rows = [[at, *(_shown(getattr(r, name)) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
         table = render_table(["cost", *map(_heading, self.COLUMNS)], rows)
         first = cautions({f"cost {number(at)}": r.caution for at, r in zip(self.at, self, strict=True)})
-        reasons = dict.fromkeys(visible(r.certified_by) for r in self if r.certified is None)
+        reasons = dict.fromkeys(readable(r.certified_by) for r in self if r.certified is None)
         below = [textwrap.fill(f"Where nothing is certified, worst_risk is a lower bound ({why}).", WIDTH) for why in reasons]
         return "\n".join([*first, table, *below, *([UNENDED] if self.interrupted else [])])
 

@@ -14,7 +14,7 @@ from tippingpoint.errors import InputError, listed
 from tippingpoint.families.table.oracle import TableOracle
 from tippingpoint.runs.partly import PartlyAsked, at_best, at_worst
 from tippingpoint.text import WIDTH, percent
-from tippingpoint.visible import visible
+from tippingpoint.visible import readable
 
 INDENT = 12
 """Columns before the text of a line of the summary."""
@@ -104,10 +104,10 @@ class Runs:
         told += [("note", note) for note in self.notes]
         head = f"{counts[0]} of {counts[1]} in {among[0]} by {among[1]}; the original is {self.original!r}."
         body = [
-            textwrap.fill(f"  {label:<{INDENT}}{visible(text)}", WIDTH, subsequent_indent=" " * (INDENT + 2))
+            textwrap.fill(f"  {label:<{INDENT}}{readable(text)}", WIDTH, subsequent_indent=" " * (INDENT + 2))
             for label, text in told
         ]
-        return "\n".join([visible(head), *body])
+        return "\n".join([readable(head), *body])
 
     @property
     def _bound(self) -> str:

@@ -190,8 +190,8 @@ class Declared:
         if encoded:
             first = encoded[0]
             raise InputError(
-                f"kind[{first!r}]={kinds[first]!r}, but the model encodes the column as categories; say"
-                f" kind=dict.fromkeys({encoded!r}, 'categorical'), or leave it out."
+                f"kind[{first!r}]={kinds[first]!r} contradicts the model, which encodes the column as categories. Declare the"
+                f" kind 'categorical' for {listed(encoded)}, or no kind."
             )
         return kinds
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from tippingpoint.errors import InputError
 
 STEP_ROUND_OFF = 1e-6
 """Part of a step by which a multiple of it may miss by rounding."""
+
+ORDINAL = "ordinal"
+"""The kind of a feature whose categories have an order."""
 
 Bounds = tuple[FloatArray, FloatArray]
 
@@ -63,6 +67,11 @@ class Menu:
     def metric(self) -> bool:
         """Whether the cost is a squared distance, which has a unit, or the price of a switch, which has none."""
         return self.axis is not None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers, whose moves have a length; those of ordinals are categories in an order."""
+        return self.metric and self.kind != ORDINAL
 
     @property
     def gap(self) -> BoolArray:
@@ -161,6 +170,21 @@ class Domain:
         fenced = np.isfinite(self.lower) | np.isfinite(self.upper) | (self.direction != 0.0)
         return np.asarray(fenced & np.isfinite(self.price))
 
+    @property
+    def measured(self) -> bool:
+        """Whether some feature is a number that may move."""
+        return bool(len(self.free)) or any(menu.numeric for menu in self.menus)
+
+    @property
+    def switching(self) -> tuple[str, ...]:
+        """Features whose category may change."""
+        return tuple(menu.name for menu in self.menus if not menu.numeric)
+
+    @property
+    def unmeasured(self) -> bool:
+        """Whether some feature changes without a distance: its category, or by going missing."""
+        return bool(self.switching or self.vanishing)
+
     def kind(self, feature: str) -> str:
         """What kind of feature this is."""
         menu = next((menu for menu in self.menus if menu.name == feature), None)
@@ -234,6 +258,39 @@ class Domain:
             cost += menu.cost[menu.options(x), there]
         legal &= _same(x[:, still], z[:, still]).all(axis=1)
         return np.where(legal, cost, math.inf)
+
+    def changes(self, x: FloatArray, z: FloatArray) -> Changes:
+        """What differs between pairs of rows: the part of `d(z, x)` that is a distance, and what has none."""
+        free = self.free
+        moved = np.where(np.isnan(x[:, free]) | np.isnan(z[:, free]), 0.0, z[:, free] - x[:, free])
+        squared = combine(np.square(moved), self.price[free])
+        vanished = np.asarray((np.isnan(z[:, free]) & ~np.isnan(x[:, free])).any(axis=1))
+        switched = np.zeros(len(x), dtype=bool)
+        for menu in self.menus:
+            here, there = menu.options(x), menu.options(z)
+            gone = menu.gap[there] & ~menu.gap[here]
+            vanished |= gone
+            if menu.numeric:
+                squared = squared + np.where(gone, 0.0, menu.cost[here, there])
+            else:
+                switched |= (here != there) & ~gone
+        return Changes(squared, switched, vanished)
+
+
+class Changes(NamedTuple):
+    """What differs between pairs of rows.
+
+    Attributes
+    ----------
+    squared
+        The squared distance that numbers move, at their prices.
+    switched, vanished
+        Whether a category changes, that of an ordinal among them; whether a value goes missing.
+    """
+
+    squared: FloatArray
+    switched: BoolArray
+    vanished: BoolArray
 
 
 def _same(a: FloatArray, b: FloatArray) -> BoolArray:

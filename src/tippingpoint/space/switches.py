@@ -66,6 +66,8 @@ def as_number(argument: str, name: Any, value: Any) -> float:
     """A number, or an error that names what it was given for."""
     try:
         number = float(value)
+    except OverflowError:
+        raise InputError(f"{argument}[{name!r}]={value!r} is above 1.8e308. Give a number that float64 can hold.") from None
     except (TypeError, ValueError):
         number = math.nan
     if math.isnan(number):

@@ -6,12 +6,12 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, Rows, Signs
 from tippingpoint.core.crossing import NearestErrorOracle
 from tippingpoint.families.linear.geometry import Score, ScoreGeometry, shifted

@@ -11,11 +11,11 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, Rows, Signs, blocks
 from tippingpoint.core.blocks import BLOCK_ROWS
 from tippingpoint.core.oracle import ClosedForm, ClosedSide

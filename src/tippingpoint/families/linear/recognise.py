@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, blocks
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, NumericalError, UnsupportedError, listed
@@ -78,6 +78,8 @@ class LinearModel:
             bias = np.atleast_1d(np.asarray(intercept, dtype=float))
         except (TypeError, ValueError):
             raise InputError("coef and intercept must be numbers; give (coef, intercept) as arrays.") from None
+        except OverflowError:
+            raise InputError("coef or intercept holds a number above 1.8e308. Give numbers that float64 can hold.") from None
         if beta.ndim != 2 or bias.ndim != 1 or len(bias) not in (1, len(beta)):
             raise InputError(
                 f"coef of shape {np.shape(coef)} and intercept of shape {np.shape(intercept)} do not match;"

@@ -6,13 +6,13 @@ import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, OutputWarning

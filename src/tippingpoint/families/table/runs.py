@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 
 MAX_FOLDS = 5

@@ -9,11 +9,11 @@ the library sends left. A category goes left iff its code is listed. What is mis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.kernels import kernels
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.families.trees.cells import CellForest, CellRows, Line, Options, Variable
+from tippingpoint.families.trees.columns.doubles import LARGEST
 from tippingpoint.families.trees.columns.model_columns import ModelColumns
 from tippingpoint.families.trees.forest import LEAF, Forest, Int32Array
 from tippingpoint.space.domain import Domain, Menu
@@ -40,6 +41,45 @@ class Partition:
     unused: tuple[str, ...]
 
 
+AROUND_ZERO = np.array([np.nextafter(0.0, -1.0), 0.0])
+"""Thresholds between which there is only zero."""
+
+
+@dataclass(frozen=True)
+class Splits:
+    """How the nodes of one of the model's columns split the numbers of its raw column.
+
+    Attributes
+    ----------
+    at
+        `(nodes,)` the last number below the cut.
+    falls
+        `(nodes,)` whether the numbers above the cut go left, instead of those below.
+    gap
+        Above the first number and up to the second, the raw number is missing to the model.
+    torn
+        Whether some node sends the numbers of the gap one way, and numbers on both sides of it the other way.
+    """
+
+    at: FloatArray
+    falls: BoolArray
+    gap: tuple[float, float] | None = None
+    torn: bool = False
+
+    def with_gap(self, low: float, high: float, missing_left: BoolArray) -> Splits:
+        """The same, but numbers above `low` and up to `high` go where what is missing goes."""
+        if low == high:
+            return self
+        below = missing_left ^ self.falls  # the gap goes where numbers below the cut go
+        nothing_left = ~below & (low == -math.inf) & (self.at == math.inf)  # below the cut there is only what is above the gap
+        nothing_right = below & (high == math.inf) & (self.at == -math.inf)
+        at = np.where(below & (self.at == low), high, np.where(~below & (self.at == high), low, self.at))
+        at = np.where(nothing_left, high, np.where(nothing_right, low, at))
+        turned = nothing_left | nothing_right
+        torn = np.where(below, self.at < low, self.at > high) & ~turned
+        return Splits(at, self.falls ^ turned, (low, high), bool(torn.any()))
+
+
 @dataclass(frozen=True)
 class RawForest:
     """A forest, and what its columns are made of.
@@ -61,10 +101,17 @@ class RawForest:
         return {int(m): np.flatnonzero(self.forest.feature == m) for m in self.forest.columns}
 
     @cached_property
-    def cuts(self) -> dict[int, FloatArray]:
-        """Where along its raw column each of these nodes cuts, for columns that rise or fall with it."""
+    def splits(self) -> dict[int, Splits]:
+        """How these nodes split the numbers of its raw column, for columns that rise or fall with it."""
         numbers = {m: nodes for m, nodes in self.nodes.items() if self.is_number(m)}
-        return self.columns.all_cuts({m: self.forest.threshold[nodes] for m, nodes in numbers.items()})
+        cuts = self.columns.all_cuts({m: self.forest.threshold[nodes] for m, nodes in numbers.items()})
+        found = {m: Splits(at, np.full(len(at), self.columns.rises[m] < 0)) for m, at in cuts.items()}
+        if self.columns.zero_is_missing:
+            ends = self.columns.all_cuts(dict.fromkeys(numbers, AROUND_ZERO))
+            for m, nodes in numbers.items():
+                low, high = ends[m].min(), ends[m].max()
+                found[m] = found[m].with_gap(float(low), float(high), self.forest.missing_left[nodes])
+        return found
 
     def is_number(self, m: int) -> bool:
         """Whether a column of the model can be taken back to numbers of its raw column."""
@@ -161,6 +208,26 @@ class _Dividing:
         for side, out, end in zip(self.columns.missing_beyond[j], beyond, ends, strict=True):
             if of_line and side and out:
                 raise NotDividedError(f"beyond {end:g} the model takes {name!r} for missing; bound it in a Space")
+        for m in of_line:
+            self._check_gap(j, m, *allowed)
+
+    def _check_gap(self, j: int, m: int, low: FloatArray, high: FloatArray) -> None:
+        """Refuse a number that may become a zero which is missing to the model, unless a cut tells where it goes then."""
+        splits = self.raw.splits[m]
+        if splits.gap is None:
+            return
+        above, up_to = splits.gap
+        enters = np.flatnonzero((low <= up_to) & (high > above))
+        if not len(enters):
+            return
+        first, last = np.maximum(low[enters], np.nextafter(above, np.inf)), np.minimum(high[enters], up_to)
+        rows = self.x[[enters[0], enters[0]]]
+        rows[:, j] = np.clip((first.min(), last.max()), -LARGEST, LARGEST)
+        if splits.torn or not np.isnan(self.columns.values(rows)[:, m]).all():
+            raise NotDividedError(
+                f"its preprocessing makes a sparse matrix that leaves out {self.domain.names[j]!r} at {last.max():g}, which the"
+                " model reads as missing; bound it in a Space, or fit with sparse_output=False and sparse_threshold=0"
+            )
 
     def _allowed(self, j: int) -> tuple[FloatArray, FloatArray]:
         """The bounds of every sample along a column; one that is missing has none."""
@@ -171,8 +238,8 @@ class _Dividing:
     def _line(self, j: int, of_line: list[int]) -> _Divided:
         """A number that moves freely, cut wherever a column made of it passes a threshold."""
         domain, nodes = self.domain, np.concatenate([self.raw.nodes[m] for m in of_line])
-        at = np.concatenate([self.raw.cuts[m] for m in of_line])
-        falls = np.concatenate([np.full(len(self.raw.nodes[m]), self.columns.rises[m] < 0) for m in of_line])
+        at = np.concatenate([self.raw.splits[m].at for m in of_line])
+        falls = np.concatenate([self.raw.splits[m].falls for m in of_line])
         line = Line(
             domain.names[j],
             j,

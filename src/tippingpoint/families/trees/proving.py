@@ -6,10 +6,10 @@ import copy
 import math
 import time
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import Atoms
 from tippingpoint.core.enclosures import ErrorEnclosure, GainEnclosure

@@ -42,7 +42,8 @@ class Outputs:
     factor: float = 1.0
 
     def __call__(self, rows: Any) -> FloatArray:
-        return self.factor * np.asarray(self.of(rows), dtype=float).reshape(len(rows), -1)
+        count = rows.shape[0] if hasattr(rows, "shape") else len(rows)  # a sparse matrix has no length
+        return self.factor * np.asarray(self.of(rows), dtype=float).reshape(count, -1)
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class TreeReading:
         By column: the categories that it knows, in the order of their codes, from 0 on. Their codes are what the forest takes,
         and its sets list. Columns of categories that are not here hold the codes themselves; what is no category that it knows
         is missing to it, if it takes it at all.
+    absent
+        The value of the entries that a sparse matrix does not store: zero, or NaN for a library that reads them as missing.
     """
 
     forest: Forest
@@ -82,6 +85,7 @@ class TreeReading:
     classes: tuple[Any, ...] | None = None
     names: tuple[str, ...] | None = None
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    absent: float = 0.0
 
 
 @dataclass(frozen=True)

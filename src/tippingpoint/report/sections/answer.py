@@ -20,7 +20,8 @@ from tippingpoint.report.sections import yardsticks
 from tippingpoint.report.sections.population import POPULATION, PopulationPart
 from tippingpoint.report.sections.yardsticks import Yardstick
 from tippingpoint.report.wording import KNOWN, risk_form
-from tippingpoint.text import level, number, percent, risk_name, rows_line
+from tippingpoint.space.domain import Domain
+from tippingpoint.text import changes_without_distance, level, number, percent, risk_name, rows_line
 
 SMALL_SHIFT = 0.99
 """Effective share of the rows from which on a shift is small."""
@@ -77,8 +78,8 @@ class Answer(Section[AnswerPart]):
             "result": {name: value for name, value in result.items() if name not in NOT_REPORTED},
             "words": {
                 "sentence": _sentence(result, material.part(POPULATION)),
-                "prices": _prices(result, divergence),
-                "equivalents": yardsticks.equivalents(result, divergence),
+                "prices": _prices(result, divergence, material.evidence.domain),
+                "equivalents": yardsticks.equivalents(result, divergence, material.evidence.domain),
                 "noise": yardsticks.noise(
                     result, yardsticks.sampling_noise(material.problem, material.evidence.groups), compared
                 ),
@@ -113,7 +114,7 @@ class Answer(Section[AnswerPart]):
             ("At most", number(result["upper"], 10), ""),
             ("Standard error", number(result["standard_error"], 2), ""),
             ("Rows that move", percent(result["moved_share"]), ""),
-            ("Typical move", f"{number(result['root_mean_square_move'])} {result['unit']}", ""),
+            *_typical(result),
             ("Rows left, in effect", percent(result["effective_share"]), ""),
             ("KL divergence (nats)", number(result["nats"]), ""),
             ("Rise by moving", form(result["corruption_excess"]), ""),
@@ -130,6 +131,16 @@ class Answer(Section[AnswerPart]):
 
 
 ANSWER = Answer()
+
+
+def _typical(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """How rows typically move, kind by kind."""
+    shares = [("Rows that change category", "category_share"), ("Rows that lose a value", "missing_share")]
+    told = [(name, percent(result[key]), "") for name, key in shares if result.get(key, 0.0) > 0.0]
+    if result["root_mean_square_move"] > 0.0 or not told:
+        name = "Typical move of numbers" if told else "Typical move"
+        told.append((name, f"{number(result['root_mean_square_move'])} {result['unit']}", ""))
+    return told
 
 
 def _caution(result: Mapping[str, Any]) -> str:
@@ -200,19 +211,31 @@ def _moving(result: Mapping[str, Any], part: PopulationPart) -> str:
     named = [f"“{each['feature']}”" for each in part["moves"][:2]]
     where = "to" if part["moves"] and part["moves"][0]["chosen"] else "in"
     mostly = f", mostly {where} {' and '.join(named)}" if named else ""
-    far = f" (root mean square {number(result['root_mean_square_move'], 3)} {result['unit']})"
-    return f"move {percent(result['moved_share'])} of the rows{mostly}" + ("" if result["unit"] == "cost" else far)
+    return f"move {percent(result['moved_share'])} of the rows{mostly}" + (f" ({far})" if (far := _far(result)) else "")
 
 
-def _prices(result: Mapping[str, Any], divergence: Divergence) -> str:
+def _far(result: Mapping[str, Any]) -> str:
+    """How rows move: how often categories change and values go missing, and the distance of numbers."""
+    if result["unit"] == "cost":
+        return ""
+    changes, distance = changes_without_distance(result), result["root_mean_square_move"]
+    if distance > 0.0:
+        changes.append(f"{'numbers by a ' if changes else ''}root mean square {number(distance, 3)} {result['unit']}")
+    return ", ".join(changes)
+
+
+def _prices(result: Mapping[str, Any], divergence: Divergence, domain: Domain | None) -> str:
     """What the two kinds of change cost."""
-    unit = "a cost of one" if result["unit"] == "cost" else f"a distance of one (in {result['unit']})"
-    moving = (
-        "Rows may not be moved"
-        if math.isinf(result["theta1"])
-        else f"Moving a row by {unit} costs {number(result['theta1'])}"
-        + ("" if result["unit"] == "cost" else ", by twice as far four times as much")
-    )
+    unit, price = f"a distance of one (in {result['unit']})", number(result["theta1"])
+    moving = f"Moving a row by {unit} costs {price}, by twice as far four times as much"
+    if math.isinf(result["theta1"]):
+        moving = "Rows may not be moved"
+    elif result["unit"] == "cost":
+        moving = f"Moving a row by a cost of one costs {price}"
+    elif domain is not None and domain.unmeasured:
+        kinds = ((domain.switching, "a category change"), (domain.vanishing, "a value that goes missing"))
+        switch = f"{' or '.join(name for may, name in kinds if may)} costs {price} times its own price"
+        moving = f"{moving}; {switch}" if domain.measured else f"{switch[:1].upper()}{switch[1:]}"
     if math.isinf(result["theta2"]):
         weighing = "how often rows occur may not be changed"
     elif divergence.caps:

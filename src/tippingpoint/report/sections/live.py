@@ -121,7 +121,7 @@ def _live(material: Material, embedded: Embedded) -> Live:
         "budget": budget,
         "risks": [min(risks[0], result["risk"]), most if math.isfinite(most) else max(risks[1], result["risk"])],
         "percent": result["loss"] == "zero_one",
-        "unit": result["unit"],
+        "unit": "cost" if material.unmeasured else result["unit"],
         "what": risk_name(result["loss"]),
     }
     return live if served else {**live, "precomputed": _beforehand(problem)}

@@ -80,7 +80,7 @@ class PopulationSection(Section[PopulationPart]):
         return {
             "concentration": _concentration(material.evidence.distribution),
             "population": _population(material.result, material.places, tried=material.tried),
-            "moves": most_chosen(material.places) if material.tried else most_moved(material.places),
+            "moves": most_chosen(material.places) if material.tried else most_moved(material.places, material.evidence.domain),
         }
 
     def html(self, part: PopulationPart, result: Mapping[str, Any]) -> Sequence[Any]:
@@ -161,9 +161,13 @@ def _movement(move: Move) -> str:
     """How a feature moves where it does."""
     if move["chosen"]:
         return number(move["mean"], 3)
+    lost = move.get("missing", 0.0)
+    if lost >= move["share"]:
+        return "goes missing"
+    beside = f"; goes missing in {percent(lost)}" if lost > 0.0 else ""
     if move["switches"]:
-        return "switches"
+        return f"changes category{beside}"
     if move.get("distance"):
         return f"moves by {number(move['length'], 2)}, in units of the input"
     up, down = (sign * move["mean"] > ONE_DIRECTION * move["length"] for sign in (1.0, -1.0))
-    return f"{'up' if up else 'down' if down else 'up or down'}, by {number(move['length'], 2)} standard deviations"
+    return f"{'up' if up else 'down' if down else 'up or down'}, by {number(move['length'], 2)} standard deviations{beside}"

@@ -18,6 +18,7 @@ from tippingpoint.report.markdown_text import paragraph, table
 from tippingpoint.report.material import Material
 from tippingpoint.report.other_settings import solve_with
 from tippingpoint.report.wording import KNOWN, alone
+from tippingpoint.space.domain import Domain
 from tippingpoint.text import level, number, percent, risk_name
 
 HALVES = 2.0
@@ -89,7 +90,7 @@ def _name(result: Mapping[str, Any], kind: str, risk: float) -> str:
     return alone(kind, result["theta1" if kind == "moving" else "theta2"])
 
 
-def equivalents(result: Mapping[str, Any], divergence: Divergence) -> str:
+def equivalents(result: Mapping[str, Any], divergence: Divergence, domain: Domain | None) -> str:
     """What else the same price would pay for, so that it can be pictured; empty where it pays for nothing."""
     value = result["value"]
     if not 0.0 < value < math.inf:
@@ -98,7 +99,7 @@ def equivalents(result: Mapping[str, Any], divergence: Divergence) -> str:
     if math.isfinite(result["theta2"]) and not divergence.caps:
         share = divergence.left_out(value / result["theta2"])
         instead += [f"leave out any {percent(share)} of the rows"] if share > 0.0 else []
-    if math.isfinite(result["theta1"]) and result["unit"] != "cost":
+    if math.isfinite(result["theta1"]) and result["unit"] != "cost" and (domain is None or domain.measured):
         instead.append(f"move every row by {number(math.sqrt(value / result['theta1']), 3)} {result['unit']}")
     return f"For the same price, {number(value)}, one could instead {', or '.join(instead)}." if instead else ""
 

@@ -9,11 +9,11 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from torch import nn
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray
 from tippingpoint.core.atoms import Layers
 from tippingpoint.core.crossing import largest_gains

@@ -6,13 +6,13 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeGuard
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.errors import InputError
 from tippingpoint.space.domain import Domain

@@ -10,12 +10,12 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray, blocks, combine
 from tippingpoint.errors import InputError, ModelError
 from tippingpoint.families.network.calling import Call

@@ -52,6 +52,9 @@ class ModelColumns:
     refused
         By raw column of which something is: `(C + 1,)`, which of its categories, and last what is missing, the pipeline or
         the library fails on. No sample holds any of it.
+    zero_is_missing
+        Whether a zero is missing to the model, as a sparse matrix does not store it and the library reads that as missing.
+        `values` are NaN there; `rises` and `all_cuts` are of numbers, zero among them.
     """
 
     source: IntArray
@@ -63,6 +66,7 @@ class ModelColumns:
     _seen: Callable[[FloatArray, IntArray], FloatArray] = field(repr=False)
     _samples: int = field(repr=False)
     _piped: tuple[PipedColumns, Reach] | None = field(repr=False, default=None)
+    zero_is_missing: bool = False
 
     def values(self, x: FloatArray, rows: IntArray | None = None) -> FloatArray:
         """`(n, M)` what the model sees of rows that are encoded as `Features.x` is.
@@ -160,6 +164,7 @@ def _of_pipeline(steps: Any, reading: TreeReading, features: Features) -> ModelC
     """What the steps say of the columns, as far as the pipeline works, and tried out."""
     seen = PipedColumns(steps, reading, features)
     seen.like_start(seen.start[None])
+    as_read = PipedColumns(steps, reading, features, reading.absent) if seen.sparse else seen
     traced = _traced(steps, features)
     if len(traced.source) != reading.forest.width:
         return Unread(f"its preprocessing should make {len(traced.source)} columns, and makes {reading.forest.width}")
@@ -182,9 +187,10 @@ def _of_pipeline(steps: Any, reading: TreeReading, features: Features) -> ModelC
         within.upper,
         within.missing,
         refused,
-        seen,
+        as_read,
         len(features.x),
         (seen, within),
+        zero_is_missing=seen.sparse and bool(np.isnan(reading.absent)),
     )
 
 

@@ -28,10 +28,15 @@ class PipedColumns:
     ----------
     start
         A row without gaps, of which single columns are changed.
+    sparse
+        Whether the pipeline returned a sparse matrix.
     """
 
-    def __init__(self, steps: Any, reading: TreeReading, features: Features) -> None:
+    def __init__(self, steps: Any, reading: TreeReading, features: Features, absent: float = 0.0) -> None:
+        """`absent` is the value of the entries that a sparse matrix does not store."""
         self.start: FloatArray = whole_row(features)
+        self.sparse: bool = False
+        self._absent = absent
         self._steps = steps
         self._features = features
         self._width = reading.forest.width
@@ -66,7 +71,9 @@ class PipedColumns:
     def _seen(self, x: FloatArray, rows: IntArray) -> FloatArray:
         with guarded(_failure):
             seen = transformed(self._steps, self._features, rows, x)
-            seen = seen.toarray() if hasattr(seen, "toarray") else seen
+            if hasattr(seen, "tocoo"):
+                self.sparse = True
+                seen = _filled(seen, self._absent)
             values = self._numbers(seen) if self._codes else np.asarray(seen, dtype=float)
         if values.shape != (len(x), self._width):
             raise ModelError(
@@ -83,6 +90,15 @@ class PipedColumns:
             for m, column in enumerate(columns)
         ]
         return np.column_stack(found)
+
+
+def _filled(matrix: Any, absent: float) -> FloatArray:
+    """A sparse matrix as an array, with this value in the entries that it does not store."""
+    stored = matrix.tocoo()
+    stored.sum_duplicates()
+    filled = np.full(stored.shape, absent)
+    filled[stored.row, stored.col] = stored.data
+    return filled
 
 
 def _failure(reason: str) -> ModelError:

@@ -85,6 +85,7 @@ def read(model: Any, labels: Sequence[Any] | None = None) -> TreeReading | Unrea
         None if returns == "prediction" else tuple(labels if labels is not None else range(max(2, groups))),
         names,
         {places.index(name): known.by_column[name] for name in known.typed},
+        absent=math.nan,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, combine
 from tippingpoint.families.trees.cells import CellForest, CellRows, Line
 from tippingpoint.families.trees.forest import Int32Array

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks, combine
 from tippingpoint.families.trees.cells import CellForest, CellRows
 from tippingpoint.families.trees.forest import Int32Array

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.families.trees.search.leaf_boxes import LeafBoxes
 from tippingpoint.families.trees.search.worth import Worth
