@@ -94,12 +94,12 @@ def distinct_labels(y: np.ndarray[Any, Any]) -> tuple[list[Any], SmallArray]:
     try:
         values, inverse = np.unique(y, return_inverse=True)
         listed = values.tolist()
-        set(map(hash, listed))  # lists can be sorted, and are no labels
-        return listed, inverse
+        hash(tuple(listed))  # lists can be sorted, but are not labels
     except (TypeError, ValueError):  # labels of mixed types cannot be sorted
         check_labels(y, "y")
         codes, labels = pd.factorize(y, use_na_sentinel=False)
         return labels.tolist(), codes.astype(np.intp)
+    return listed, inverse
 
 
 def check_labels(y: Iterable[Any], name: str) -> None:

@@ -71,7 +71,9 @@ class Material:
     def results(self) -> dict[str, Mapping[str, Any]]:
         """Summaries of all results that a gate applies to: the compared models, and the result if it is not among them."""
         comparison = self.request.comparison
-        compared = {} if comparison is None else {name: each.summary for name, each in comparison.results.items()}
+        compared: dict[str, Mapping[str, Any]] = {}
+        if comparison is not None:
+            compared = {name: each.summary for name, each in comparison.results.items()}
         return compared if self.result in compared.values() else {"": self.result, **compared}
 
     @cached_property
