@@ -14,7 +14,7 @@ from typing import Any
 from tippingpoint.engine.partitions import Loaded, Part, Partition, Partitions, Run
 from tippingpoint.engine.placed import Function, Placed, place_part, placed_whole
 from tippingpoint.engine.planning import Plan
-from tippingpoint.engine.samples import PartitionedSamples
+from tippingpoint.engine.samples import After, PartitionedSamples, Step
 from tippingpoint.errors import ClusterError, InputError, TippingPointError, UnsupportedError
 from tippingpoint.foreign import why
 from tippingpoint.progress import progress_bar
@@ -132,6 +132,23 @@ class Cluster:
         with on_cluster():
             return [self._submit(_place, each, model, plan) for each in self.partitions]
 
+    def placed_within(self, memory: int, model: Future, plan: Future, *, progress: bool | None) -> list[Future | None]:
+        """As many partitions as workers may keep in these bytes, all together; None for every other."""
+        kept: list[Future | None] = []
+        taken = 0
+        with on_cluster(), progress_bar("partitions", len(self.partitions), show=progress) as tick:
+            at_once = max(sum(self.client.nthreads().values()), 1)
+            while len(kept) < len(self.partitions) and None not in kept:
+                some = self.partitions[len(kept) : len(kept) + at_once]
+                placed = [self._submit(_place, each, model, plan) for each in some]
+                sizes = self.client.gather([self.client.submit(_size, each, pure=False, retries=RETRIES) for each in placed])
+                for each, size in zip(placed, sizes, strict=True):
+                    fits = taken + size <= memory
+                    kept.append(each if fits else None)
+                    taken += size if fits else 0
+                tick(len(kept))
+        return kept + [None] * (len(self.partitions) - len(kept))
+
     def wait(self, futures: Sequence[Future], *, progress: bool | None) -> None:
         """Until all are there, with a bar on a terminal."""
         from distributed import as_completed
@@ -184,6 +201,16 @@ def _place(number: int, name: str, part: Part, model: Any, plan: Plan) -> Placed
     return place_part(model, plan, number, name, part, 1)
 
 
+def _size(placed: Placed) -> int:
+    return placed.size
+
+
+def _call_again(number: int, name: str, part: Part, model: Any, plan: Plan, sent: Any) -> Any:
+    """The same of a partition that is not kept."""
+    placed = place_part(model, plan, number, name, part, 1)
+    return _call_pickled(placed, sent) if isinstance(sent, bytes) else _call(placed, sent)
+
+
 def _call(placed: Placed, sent: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     function, args = sent
     return function(placed, *args)
@@ -207,24 +234,37 @@ class ClusterSamples(PartitionedSamples):
     model, plan
         As tasks.
     placed
-        The partitions, prepared.
+        The partitions, prepared; None for those that are loaded and prepared again for every pass.
     searched
-        Whether responses are searched for; what is placed knows then where samples go.
+        Whether responses are searched for; what is placed knows then where samples go, and all are kept.
+    steps
+        What was made of the partitions after they were placed.
     """
 
-    def __init__(self, cluster: Cluster, model: Future, plan: Future, placed: Sequence[Future], *, searched: bool) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        model: Future,
+        plan: Future,
+        placed: Sequence[Future | None],
+        *,
+        searched: bool,
+        steps: tuple[Step, ...] = (),
+    ) -> None:
         self.cluster = cluster
         self._model = model
         self._plan = plan
         self._placed = placed
         self._searched = searched
+        self._steps = steps
 
     def each(self, function: Function, *args: Any) -> list[Any]:
         return self.cluster.collected(self._submitted(function, args))
 
     def mapped(self, function: Callable[..., Placed], *args: Any) -> ClusterSamples:
-        made = self._submitted(function, args)
-        return ClusterSamples(self.cluster, self._model, self._plan, made, searched=self._searched)
+        made = self._submitted(function, args, kept_only=True)
+        steps = (*self._steps, Step(function, args))
+        return ClusterSamples(self.cluster, self._model, self._plan, made, searched=self._searched, steps=steps)
 
     def shown(self, function: Function, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
         sent = self.cluster.sent((function, args), "the question")
@@ -245,19 +285,36 @@ class ClusterSamples(PartitionedSamples):
             return [delayed(_call)(placed, sent) for placed in self._placed]
         return self.cluster.lazily(_shown, self._model, self._plan, sent)
 
-    def _submitted(self, function: Function, args: tuple[Any, ...]) -> list[Future]:
-        data = pickled((function, args), "the question")
-        call: Callable[..., Any] = _call_pickled
-        sent: Any = data
-        if len(data) > MAX_SENT_ALONG:
-            call, sent = _call, self.cluster.sent((function, args), "the question")
+    def _submitted(self, function: Function, args: tuple[Any, ...], *, kept_only: bool = False) -> list[Any]:
+        sent = self._sent(function, args)
+        call = _call_pickled if isinstance(sent, bytes) else _call
+        again = None if kept_only or None not in self._placed else self._sent(After(self._steps, function), args)
+        submit, every = self.cluster.client.submit, zip(self.cluster.partitions, self._placed, strict=True)
         with on_cluster():
-            return [self.cluster.client.submit(call, placed, sent, pure=False, retries=RETRIES) for placed in self._placed]
+            return [
+                submit(call, placed, sent, pure=False, retries=RETRIES)
+                if placed is not None
+                else None
+                if again is None
+                else self.cluster._submit(_call_again, partition, self._model, self._plan, again)  # noqa: SLF001  # of the same module
+                for partition, placed in every
+            ]
+
+    def _sent(self, function: Function, args: tuple[Any, ...]) -> Any:
+        """A function as bytes, which go along with every task, or as a task of its own where they are many."""
+        data = pickled((function, args), "the question")
+        return data if len(data) <= MAX_SENT_ALONG else self.cluster.sent((function, args), "the question")
 
 
-def cluster_samples(model: Any, plan: Plan, cluster: Cluster, *, progress: bool | None = None) -> ClusterSamples:
-    """The samples of a plan, placed on the workers of a cluster."""
+def cluster_samples(
+    model: Any, plan: Plan, cluster: Cluster, memory: int | None = None, *, progress: bool | None = None
+) -> ClusterSamples:
+    """The samples of a plan, placed on the workers of a cluster, which keep what fits into `memory`; all without one."""
     sent, planned = cluster.sent(model, f"model={type(model).__name__}"), cluster.sent(plan, "the loss or an option")
-    placed = cluster.placed(sent, planned)
-    cluster.wait(placed, progress=progress)
+    placed: Sequence[Future | None]
+    if memory is None or plan.searched:
+        placed = cluster.placed(sent, planned)
+        cluster.wait(placed, progress=progress)
+    else:
+        placed = cluster.placed_within(memory, sent, planned, progress=progress)
     return ClusterSamples(cluster, sent, planned, placed, searched=plan.searched)

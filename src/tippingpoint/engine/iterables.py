@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,11 +56,15 @@ class Stream(Partitions):
     def __getitem__(self, number: int) -> Partition:
         return Drawn(number, f"partition {number}", self)
 
-    def iterate(self) -> Iterator[tuple[Partition, Part]]:
+    def iterate(self, skip: Collection[int] = ()) -> Iterator[tuple[Partition, Part]]:
         count = 0
         for count, item in enumerate(self._items(), 1):
             partition = self[count - 1]
-            yield partition, _part(partition.name, item, self._cut)
+            if partition.number not in skip:
+                part = _part(partition.name, item, self._cut)
+                del item
+                yield partition, part
+                del part  # before the next is made
         self._count = count
 
     def _items(self) -> Iterator[Any]:
@@ -73,6 +77,7 @@ class Stream(Partitions):
                 except StopIteration:
                     return
             yield item
+            del item
 
 
 def iterable_partitions(data: Any, y: Any, sample_weight: Any, columns: tuple[str, ...] | None) -> Partitions | None:

@@ -6,7 +6,7 @@ Everything here is a function of a `Placed` that can be sent to where it is; wha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -55,7 +55,7 @@ class Placed:
     oracle: Oracle | None
     base: FloatArray
     first: Oracle | None
-    index: Sequence[int]
+    index: range | IntArray
     notes: tuple[str, ...]
     threads: int
 
@@ -66,15 +66,40 @@ class Placed:
 
     @property
     def size(self) -> int:
-        """Bytes that it takes, about."""
-        return len(self.base) * SAMPLE_BYTES
+        """Bytes that its arrays take, with those that its blocks remember while a question is answered."""
+        return array_bytes((self.oracle, self.base, self.first, self.index)) + len(self.base) * REMEMBERED_BYTES
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "samples"}
 
 
-SAMPLE_BYTES = 32
-"""Of a sample that is kept without its features: loss, score or distance, weight, direction."""
+REMEMBERED_BYTES = 64
+"""Of a sample, at most, that its block remembers between two rounds: a response, gain, value, and fewer samples with weights."""
+
+
+def array_bytes(value: Any) -> int:
+    """Bytes of all arrays that an object of ours holds, each counted once; a view counts as all that it keeps."""
+    seen: set[int] = set()
+    total, rest = 0, [value]
+    while rest:
+        each = rest.pop()
+        while isinstance(each, np.ndarray) and isinstance(each.base, np.ndarray):
+            each = each.base
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, np.ndarray):
+            total += each.nbytes
+        elif isinstance(each, Mapping):
+            rest.extend(each.values())
+        elif isinstance(each, (list, tuple)):
+            rest.extend(each)
+        elif type(each).__module__.startswith(PACKAGE) and hasattr(each, "__dict__"):
+            rest.extend(vars(each).values())
+    return total
+
+
+PACKAGE = __name__.partition(".")[0]
 
 
 def place(model: Any, plan: Plan, partition: Partition, threads: int) -> Placed:

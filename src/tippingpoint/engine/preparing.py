@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
+from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.columns import Column
 from tippingpoint.data.vectors import read_vector
@@ -47,7 +47,7 @@ class Prepared:
     number: int
     oracle: Oracle | None
     base: FloatArray
-    index: Sequence[int]
+    index: range | IntArray
     columns: tuple[Column, ...]
     label: str
     range: tuple[float, float]
@@ -67,9 +67,9 @@ def prepare(model: Any, plan: Plan, partition: Partition, part: Part) -> Prepare
         features = plan.reading.features(part.x)
         check_rows(plan.space, features, plan.known)
         y = read_vector(part.y, "y", part.rows)
-        index: Sequence[int] = range(start, start + part.rows)
+        index: range | IntArray = range(start, start + part.rows)
         if len(rows) < part.rows:
-            features, base, y, index = features.take(rows), base[rows], y[rows], (start + rows).tolist()
+            features, base, y, index = features.take(rows), base[rows], y[rows], start + rows
         shared = plan.shared(start + rows) if plan.searched else None
         subject = Subject(model, features, y, plan.loss, plan.raw, plan.labels, shared)
         served = judge(subject, _options(plan, len(rows)))

@@ -62,6 +62,23 @@ class Step:
     args: tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class After:
+    """A function of what these steps make of a partition that is placed again."""
+
+    steps: tuple[Step, ...]
+    function: Function
+
+    def __call__(self, placed: Placed, *args: Any) -> Any:
+        for step in self.steps:
+            placed = step.function(placed, *step.args)
+        return self.function(placed, *args)
+
+
+def _itself(placed: Placed) -> Placed:
+    return placed
+
+
 class LocalSamples(PartitionedSamples):
     """Partitions in this process.
 
@@ -103,6 +120,7 @@ class LocalSamples(PartitionedSamples):
             for placed in self._placed():
                 found.append(function(placed, *args))
                 tick(len(found))
+                del placed  # before the next is loaded
             return found
 
     def mapped(self, function: Callable[..., Placed], *args: Any) -> LocalSamples:
@@ -116,9 +134,10 @@ class LocalSamples(PartitionedSamples):
         if self._plan.searched:  # they know where they have been
             return [function(placed, *args) for placed in self._placed() if only is None or placed.number in only]
         found = []
-        for partition, part in self._partitions.iterate():
-            if only is None or partition.number in only:
-                found.append(function(placed_whole(self._model, self._plan, partition.number, partition.name, part), *args))
+        others = frozenset() if only is None else frozenset(range(len(self._partitions))) - set(only)
+        for partition, part in self._partitions.iterate(skip=others):
+            found.append(function(placed_whole(self._model, self._plan, partition.number, partition.name, part), *args))
+            del part  # before the next is loaded
         return found
 
     def _placed(self) -> Iterator[Placed]:
@@ -126,21 +145,22 @@ class LocalSamples(PartitionedSamples):
         if len(self._kept) == len(self._partitions):
             yield from (self._kept[number] for number in range(len(self._partitions)))
             return
-        count = 0
-        for partition, part in self._partitions.iterate():
-            count += 1
-            if partition.number in self._kept:
-                yield self._kept[partition.number]
-                continue
+        count, number = len(self._plan.rows), 0
+        for partition, part in self._partitions.iterate(skip=frozenset(self._kept)):
+            yield from (self._kept[each] for each in range(number, partition.number))
+            number = partition.number + 1
             placed = place_part(self._model, self._plan, partition.number, partition.name, part, self._threads)
-            for step in self._steps:
-                placed = step.function(placed, *step.args)
+            del part
+            placed = After(self._steps, _itself)(placed)
             self._keep(partition.number, placed)
             yield placed
-        if count != len(self._plan.rows):
-            raise InputError(f"X gave {count} partitions, and {len(self._plan.rows)} before; it must give the same every time.")
+            del placed  # as it may not be kept
+        if len(self._partitions) != count:
+            raise InputError(f"X gave {len(self._partitions)} partitions, and {count} before; it must give the same every time.")
+        yield from (self._kept[each] for each in range(number, count))
 
     def _keep(self, number: int, placed: Placed) -> None:
-        if self._plan.searched or self._taken + placed.size <= self._memory:
+        size = 0 if self._plan.searched else placed.size
+        if self._taken + size <= self._memory:
             self._kept[number] = placed
-            self._taken += placed.size
+            self._taken += size

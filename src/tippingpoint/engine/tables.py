@@ -78,6 +78,10 @@ def named_column(argument: str, given: Any, what: str) -> str:
 
 def _numbered(frame: Any) -> Any:
     """A pandas frame with its rows numbered from 0: messages name a row of a partition by its number."""
-    if hasattr(frame, "reset_index") and hasattr(frame, "index"):
-        return frame.reset_index(drop=True)
-    return frame
+    if not (hasattr(frame, "reset_index") and hasattr(frame, "index")):
+        return frame
+    import pandas as pd
+
+    index = frame.index
+    numbered = isinstance(index, pd.RangeIndex) and (index.start, index.step, index.name) == (0, 1, None)
+    return frame if numbered else frame.reset_index(drop=True)  # which copies
