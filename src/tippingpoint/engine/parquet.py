@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import glob
+import os
+import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +22,9 @@ from tippingpoint.foreign import why
 
 ENDINGS = (".parquet", ".pq")
 """Of the files that are read in a directory."""
+
+HIDDEN = (".", "_")
+"""How names begin that are passed over in a directory."""
 
 
 WHOLE_CELLS, SLICE_CELLS = 2**22, 2**21
@@ -185,10 +190,12 @@ def _stored_columns(schema: Any) -> list[str]:
 def parquet_files(given: str) -> list[str]:
     """The files that a path or a pattern stands for."""
     path = Path(given)
+    if not given:
+        raise InputError("X='' is an empty path. Name a Parquet file, a directory of them, or a pattern.")
     if path.is_file():
         return [given]
     if path.is_dir():
-        found = sorted(str(file) for ending in ENDINGS for file in path.rglob(f"*{ending}") if not _hidden(file, path))
+        found = _below(given)
         if not found:
             raise InputError(f"X={given!r} is a directory without Parquet files; name one with files that end in .parquet.")
         keyed = next((file for file in found if any("=" in part for part in Path(file).relative_to(path).parts[:-1])), None)
@@ -199,7 +206,11 @@ def parquet_files(given: str) -> list[str]:
             )
         return found
     if glob.has_magic(given):
-        matched = sorted(file for file in glob.glob(given, recursive=True) if Path(file).is_file())  # noqa: PTH207  # absolute ones too
+        matched = sorted(glob.glob(given, recursive=True))  # noqa: PTH207  # absolute ones too
+        if "**" in given:  # which stands for directories too
+            matched = [file for file in matched if not Path(file).is_dir()]
+        for file in matched:
+            _check_file(given, file)
         if matched:
             return matched
         raise InputError(f"X={given!r} matches no file; mend the pattern.")
@@ -208,8 +219,35 @@ def parquet_files(given: str) -> list[str]:
     )
 
 
-def _hidden(file: Path, root: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
+def _below(given: str) -> list[str]:
+    """The Parquet files of a directory and of those in it, in the order of their paths."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"X={given!r}: {error.filename} cannot be listed ({error.strerror}). Name its files instead.")
+
+    found = []
+    for folder, folders, names in os.walk(given, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        for path in (Path(folder, name) for name in folders):
+            if path.is_symlink():
+                raise InputError(f"X={given!r}: {path} is a link to a directory, which is not followed. Name that directory too.")
+        for name in names:
+            if name.endswith(ENDINGS) and not name.startswith(HIDDEN):
+                _check_file(given, str(Path(folder, name)))
+                found.append(str(Path(folder, name)))
+    return sorted(found)
+
+
+def _check_file(given: str, file: str) -> None:
+    """Refuse what is found and is no file: leaving it out would leave out its rows."""
+    try:
+        mode = Path(file).stat().st_mode
+    except OSError as error:
+        reason = "a link to nothing" if isinstance(error, FileNotFoundError) else f"not readable ({error.strerror})"
+        raise InputError(f"X={given!r}: {file} is {reason}. Mend it, or remove it.") from None
+    if not stat.S_ISREG(mode):
+        kind = "directory" if stat.S_ISDIR(mode) else "pipe" if stat.S_ISFIFO(mode) else "device"
+        raise InputError(f"X={given!r}: {file} is a {kind}. Name files only.")
 
 
 @contextmanager
