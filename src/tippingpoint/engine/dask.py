@@ -7,6 +7,7 @@ partitions again elsewhere. Model and plan are tasks too, whose bytes the schedu
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from tippingpoint.engine.partitions import Loaded, Part, Partition, Partitions, Run
 from tippingpoint.engine.placed import Function, Placed, place_part, placed_whole
 from tippingpoint.engine.planning import Plan
-from tippingpoint.engine.samples import After, PartitionedSamples, Step
+from tippingpoint.engine.samples import After, LocalSamples, PartitionedSamples, Step
 from tippingpoint.errors import ClusterError, InputError, TippingPointError, UnsupportedError
 from tippingpoint.foreign import why
 from tippingpoint.progress import progress_bar
@@ -110,6 +111,7 @@ class Cluster:
 
     def __init__(self, client: Client, partitions: Partitions) -> None:
         self.client = client
+        self.data = partitions
         self.partitions: list[Partition] = [partitions[number] for number in range(len(partitions))]
 
     def run(self) -> Run:
@@ -124,7 +126,8 @@ class Cluster:
     def sent(self, value: Any, what: str) -> Future:
         """Something that all workers need, as a task whose result each of them gets once."""
         data = pickled(value, what)
-        with on_cluster():
+        with on_cluster(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it is large, as models are
             return self.client.submit(_unpickled, data, pure=False)
 
     def placed(self, model: Future, plan: Future) -> list[Future]:
@@ -235,8 +238,8 @@ class ClusterSamples(PartitionedSamples):
         As tasks.
     placed
         The partitions, prepared; None for those that are loaded and prepared again for every pass.
-    searched
-        Whether responses are searched for; what is placed knows then where samples go, and all are kept.
+    here
+        The same partitions in this process, of which none is placed.
     steps
         What was made of the partitions after they were placed.
     """
@@ -248,14 +251,15 @@ class ClusterSamples(PartitionedSamples):
         plan: Future,
         placed: Sequence[Future | None],
         *,
-        searched: bool,
+        here: LocalSamples,
         steps: tuple[Step, ...] = (),
     ) -> None:
         self.cluster = cluster
+        self._here = here
+        self.searched: bool = here.searched
         self._model = model
         self._plan = plan
         self._placed = placed
-        self._searched = searched
         self._steps = steps
 
     def each(self, function: Function, *args: Any) -> list[Any]:
@@ -264,24 +268,30 @@ class ClusterSamples(PartitionedSamples):
     def mapped(self, function: Callable[..., Placed], *args: Any) -> ClusterSamples:
         made = self._submitted(function, args, kept_only=True)
         steps = (*self._steps, Step(function, args))
-        return ClusterSamples(self.cluster, self._model, self._plan, made, searched=self._searched, steps=steps)
+        return ClusterSamples(self.cluster, self._model, self._plan, made, here=self._here, steps=steps)
 
     def shown(self, function: Function, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
         sent = self.cluster.sent((function, args), "the question")
         chosen = [k for k in range(len(self._placed)) if only is None or k in only]
-        if self._searched:
+        if self.searched:
             with on_cluster():
                 futures = [self.cluster.client.submit(_call, self._placed[k], sent, pure=False) for k in chosen]
             return self.cluster.collected(futures)
         every = [self.cluster._submit(_shown, self.cluster.partitions[k], self._model, self._plan, sent) for k in chosen]  # noqa: SLF001  # of the same module
         return self.cluster.collected(every)
 
+    def ended(self, newer: PartitionedSamples | None = None) -> LocalSamples:
+        made = newer._placed if isinstance(newer, ClusterSamples) else self._placed  # noqa: SLF001  # of the same class
+        pairs = zip(made, self._placed, strict=True)
+        done = [new if new is not None and new.status == "finished" else old for new, old in pairs]
+        return brought_here(self.cluster, self._here, [each for each in done if each is not None], [*made, *done])
+
     def lazily(self, function: Function, *args: Any) -> list[Any]:
         """As `shown` of all, for later: Dask's delayed objects."""
         from dask import delayed
 
         sent = self.cluster.sent((function, args), "the question")
-        if self._searched:
+        if self.searched:
             return [delayed(_call)(placed, sent) for placed in self._placed]
         return self.cluster.lazily(_shown, self._model, self._plan, sent)
 
@@ -311,10 +321,24 @@ def cluster_samples(
 ) -> ClusterSamples:
     """The samples of a plan, placed on the workers of a cluster, which keep what fits into `memory`; all without one."""
     sent, planned = cluster.sent(model, f"model={type(model).__name__}"), cluster.sent(plan, "the loss or an option")
-    placed: Sequence[Future | None]
-    if memory is None or plan.searched:
-        placed = cluster.placed(sent, planned)
+    here = LocalSamples(model, plan, cluster.data, 1, 0, progress=progress)
+    if memory is not None and not plan.searched:
+        kept = cluster.placed_within(memory, sent, planned, progress=progress)
+        return ClusterSamples(cluster, sent, planned, kept, here=here)
+    placed = cluster.placed(sent, planned)
+    try:
         cluster.wait(placed, progress=progress)
-    else:
-        placed = cluster.placed_within(memory, sent, planned, progress=progress)
-    return ClusterSamples(cluster, sent, planned, placed, searched=plan.searched)
+    except KeyboardInterrupt:
+        if not (plan.searched and any(each.status == "finished" for each in placed)):
+            raise
+        return brought_here(cluster, here, placed, placed)
+    return ClusterSamples(cluster, sent, planned, placed, here=here)
+
+
+def brought_here(cluster: Cluster, here: LocalSamples, placed: Sequence[Future], every: Sequence[Future]) -> LocalSamples:
+    """What is done of `placed`, in this process, after an interrupt: a worker that searches answers nothing until it ends."""
+    with on_cluster():
+        done = [each for each in placed if each.status == "finished"]
+        here.keep(cluster.collected(done))
+        cluster.client.cancel([each for each in every if each is not None and each.status != "finished"])
+    return here.ended()

@@ -23,7 +23,7 @@ from tippingpoint.core.sensitive import LaidOut, laid_out
 from tippingpoint.data.atom_frames import NUMBERS
 from tippingpoint.engine.partitions import Loaded, Part, Partition
 from tippingpoint.engine.planning import Plan
-from tippingpoint.engine.preparing import Prepared, prepare, prepared_at
+from tippingpoint.engine.preparing import Prepared, Unsearched, prepare, prepared_at
 
 LEAST_RISE = 1e-9
 """Part of the rise in risk below which a partition takes no part in a question."""
@@ -63,6 +63,22 @@ class Placed:
     def samples(self) -> InMemory | None:
         """The samples in blocks."""
         return None if self.oracle is None else InMemory(self.oracle, self.base, self.threads, partition=self.number)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody at the keyboard ended the search."""
+        return self.oracle is not None and self.oracle.stopped
+
+    @property
+    def untouched(self) -> bool:
+        """Whether its search follows questions and none was asked: any response would begin one."""
+        return self.oracle is not None and self.oracle is self.first and type(self.oracle).tuned is not Oracle.tuned
+
+    def begun(self) -> Placed:
+        """The same after an interrupt: where no search was begun, the samples stay."""
+        if self.oracle is None or not self.untouched:
+            return self
+        return replace(self, oracle=Unsearched(self.oracle, self.oracle.unit))
 
     @property
     def size(self) -> int:
@@ -111,6 +127,11 @@ def place_part(model: Any, plan: Plan, number: int, name: str, part: Part, threa
     """The same of rows that are here already."""
     partition = Loaded(number, name, part)
     return _placed(prepare(model, plan, partition, part), threads, light=not plan.searched)
+
+
+def placed_unsearched(model: Any, plan: Plan, number: int, name: str, part: Part, threads: int) -> Placed:
+    """The same where nobody waits for a search: the samples stay."""
+    return _placed(prepare(model, plan, Loaded(number, name, part), part, search=False), threads, light=False)
 
 
 def placed_whole(model: Any, plan: Plan, number: int, name: str, part: Part) -> Placed:
