@@ -15,6 +15,7 @@ from tippingpoint.data.alignment import in_rows_of, repeated_labels
 from tippingpoint.data.frames import Features, read_features
 from tippingpoint.data.vectors import base_weights, read_vector
 from tippingpoint.data.witness import Witness
+from tippingpoint.engine.tables import split_off
 from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Subject
 from tippingpoint.families.registry import judge
@@ -108,6 +109,7 @@ def prepared(
             " pandas.DataFrame(X), or the module itself."
         )
     chosen = space or Space()
+    data, y, sample_weight = split_off(data, y, sample_weight)
     y, reordered = in_rows_of(data, y, "y")
     sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
     notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))

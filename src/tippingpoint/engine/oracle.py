@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NoReturn
 
 from tippingpoint.core.arrays import FloatArray, IntArray
@@ -26,6 +26,12 @@ PRICE_TOLERANCE = 1e-4
 
 BY_PARTITION = "bounds on what samples can gain, of every partition"
 """What certifies a lower bound."""
+
+APART = (
+    "partitions are searched one by one, each as far as the price of the question asks: all bounds hold, but the value, the lower"
+    " bound, `exact` and what is certified of a worst risk may differ from those of the same rows in one table"
+)
+"""The note on what depends on how data are cut."""
 
 ELSEWHERE = "the samples are in partitions; ask for a sum over them, or for result.heaviest(...)"
 
@@ -70,13 +76,16 @@ class PartitionedOracle(Oracle):
         return self.samples.stopped or any(each.interrupted for each in self._standings)
 
     @property
-    def caution(self) -> str:  # type: ignore[override]  # as above
-        return next((each.caution for each in self._standings if each.caution), "")
+    def caution(self) -> str:
+        """Of all partitions together."""
+        every = [each.doubted for each in self._standings if each.doubted is not None]
+        return reduce(lambda one, other: one.joined(other), every).words(sum(each.samples for each in self._standings)) if every else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
         stopped = (INTERRUPTED,) if self.samples.stopped else ()
-        return tuple(dict.fromkeys((*(note for each in self._standings for note in each.notes), *stopped)))
+        searched = (APART,) if self.samples.searched else ()
+        return tuple(dict.fromkeys((*(note for each in self._standings for note in each.notes), *searched, *stopped)))
 
     @property
     def losses(self) -> NoReturn:

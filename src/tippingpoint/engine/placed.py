@@ -17,7 +17,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.blocks import Block, InMemory, T, Task
 from tippingpoint.core.cuts import Perturbation
 from tippingpoint.core.divergences import Divergence
-from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.oracle import Doubted, Oracle
 from tippingpoint.core.problem import GainsOnly, Problem
 from tippingpoint.core.sensitive import LaidOut, laid_out
 from tippingpoint.data.atom_frames import NUMBERS
@@ -173,7 +173,7 @@ class Standing:
     unit: str
     noisy: bool
     interrupted: bool
-    caution: str
+    doubted: Doubted | None
     notes: tuple[str, ...]
     ceiling: float
     bounded: bool
@@ -193,7 +193,7 @@ def standing(placed: Placed) -> Standing | None:
         oracle.unit,
         oracle.noisy,
         oracle.interrupted,
-        oracle.caution,
+        oracle.doubted,
         notes,
         oracle.ceiling,
         bounded,
