@@ -50,6 +50,31 @@ def linear(model: str = "model.json", data: str = "eval.csv", target: str = "y")
     return ("--linear", model, "--data", data, "--target", target, *RISK)
 
 
+EMPTY_PATHS = {
+    "--data": ("evaluate", "--model", "model.json", "--data", "", "--target", "y", *RISK),
+    "--data of several": ("evaluate", "--model", "model.json", "--data", "eval.csv", "", "--target", "y", *RISK),
+    "--model": ("evaluate", "--model", "", "--data", "eval.csv", "--target", "y", *RISK),
+    "--model of a name": ("compare", "--model", "a=", "--data", "eval.csv", "--target", "y", *RISK),
+    "--table": ("evaluate", "--table", "", *RISK),
+    "--config": ("evaluate", "--config", "", *RISK),
+    "--space": ("evaluate", *LINEAR, *RISK, "--space", ""),
+    "--json": ("evaluate", *LINEAR, *RISK, "--json="),
+    "--reference": ("drift", "--model", "model.json", "--reference", "", "--current", "eval.csv", "--target", "y", *RISK),
+    "--current": ("drift", "--model", "model.json", "--reference", "eval.csv", "--current", "x=", "--target", "y", *RISK),
+    "logs": ("runs", ""),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY_PATHS)
+def test_an_empty_path_is_not_the_current_directory(case: str, place: Path, cli: Command) -> None:
+    for name, text in FILES.items():
+        (place / name).write_text(text, encoding="utf-8")
+    code, out, err = cli(*EMPTY_PATHS[case])
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tippingpoint: {case.partition(' ')[0]} ")
+    assert err.endswith("is an empty path. Name a file, or leave the option out.\n")
+
+
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "no such table": (("--table", "gone.csv", *RISK), ("gone.csv", "No such file", "check the path")),
     "a directory as table": (("--table", ".", *RISK), ("is a directory; give a file",)),

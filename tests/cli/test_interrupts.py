@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import tippingpoint as tp
@@ -87,6 +88,20 @@ def test_a_gate_never_passes_an_interrupted_search_and_what_it_found_is_kept(pla
     assert ended.out.startswith("Stability at most ")
     assert "interrupted" in ended.out.splitlines()[0]
     assert (place / "q.csv").exists()
+
+
+def test_an_interrupted_search_of_partitions_begins_no_other_and_keeps_what_it_found(place: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pd.read_csv(place / "few.csv").to_parquet(place / "few.parquet", row_group_size=30)
+    words = ["few.parquet" if word == "few.csv" else word for word in LONG]
+    ended = midway(place, "evaluate", "--model", "vendor:slow", *words, "--memory", "1 GB", "--json", "out.json")
+    assert ended.code == 130
+    assert ended.err == "tippingpoint: interrupted.\n"
+    assert "interrupted" in ended.out.splitlines()[0]
+    result = tp.StabilityResult.from_json((place / "out.json").read_text(encoding="utf-8"))
+    assert result.interrupted
+    assert result.lower == 0.0
+    assert 0.0 < result.value < float("inf")
 
 
 def test_an_interrupted_report_ends_with_what_it_has(place: Path) -> None:

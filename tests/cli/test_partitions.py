@@ -118,7 +118,6 @@ REFUSED = {
     "no workers": (("--workers", "0"), "'0' is not a whole number, 1 or more"),
     "no address": (("--cluster", "nonsense"), "--cluster nonsense is no address"),
     "a scheme that nobody knows": (("--cluster", "http://nowhere:1"), "is no address (unknown address scheme"),
-    "memory of a cluster": (("--workers", "2", "--memory", "1 GB"), "--memory is for parts in this process"),
     "no size": (("--memory", "much"), "memory='much' must be a number of bytes"),
     "a report": (("--report", "r.html"), "--report needs all rows in one place"),
     "the sensitive distribution": (("--sensitive", "q.csv"), "--sensitive needs all rows in one place"),
@@ -169,6 +168,43 @@ def test_a_row_group_that_would_fill_the_memory_is_refused(cli: Command, monkeyp
     code, _, err = cli("evaluate", *QUESTION, "--data", "big")
     assert code == 2
     assert "says that its row group 0 holds 100 cells" in err
+
+
+NO_FILES = {
+    "a link to nothing": "odd/b.parquet is a link to nothing",
+    "a link to itself": "odd/b.parquet is not readable (Too many levels of symbolic links)",
+    "a link to a device": "odd/b.parquet is a device",
+    "a pipe": "odd/b.parquet is a pipe",
+}
+
+
+@pytest.mark.parametrize("data", ["odd", "odd/*.parquet", "odd/**"])
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_what_is_found_and_is_no_file_is_not_passed_over(kind: str, data: str, place: Path, cli: Command) -> None:
+    (place / "odd").mkdir()
+    patients().to_parquet(place / "odd" / "a.parquet")
+    odd = place / "odd" / "b.parquet"
+    targets = {"a link to nothing": "gone.parquet", "a link to itself": "b.parquet", "a link to a device": "/dev/zero"}
+    if kind in targets:
+        odd.symlink_to(targets[kind])
+    else:
+        os.mkfifo(odd)
+    code, out, err = cli("evaluate", *QUESTION, "--data", data)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tippingpoint: --data {data}: {NO_FILES[kind]}")
+
+
+def test_a_directory_that_a_pattern_matches_is_not_passed_over(place: Path, cli: Command) -> None:
+    (place / "big" / "c.parquet").mkdir()
+    patients()[:9].to_parquet(place / "big" / "c.parquet" / "part.parquet")
+    code, _, err = cli("evaluate", *QUESTION, "--data", "big/*.parquet")
+    assert code == 2
+    assert "big/c.parquet is a directory. Name files only." in err
+    below = [cli("evaluate", *WEIGHTED, "--data", data) for data in ("big", "big/**/*.parquet")]
+    assert numbers(below[0].out) == numbers(below[1].out)
+    assert json.loads(below[0].out)["samples"] == sum(int((each["heft"] > 0).sum()) for each in (patients(), patients()[:9]))
+    (place / "big" / "more").symlink_to(place / "big" / "c.parquet", target_is_directory=True)
+    assert "is a link to a directory, which is not followed" in cli("evaluate", *QUESTION, "--data", "big").err
 
 
 def test_without_dask_the_extra_is_named(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

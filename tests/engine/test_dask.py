@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import tippingpoint as tp
+from tippingpoint.engine.oracle import PartitionedOracle
 from tippingpoint.results.stability import StabilityResult
 
 ROWS, PARTITIONS = 400, 20
@@ -34,6 +36,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+
+def half(rows: Any) -> Any:
+    """A black box."""
+    return np.where(np.asarray(rows)[:, 0] > 0.0, 1, -1)
 
 
 def cluster(workers: int) -> LocalCluster:
@@ -62,6 +69,27 @@ def in_memory(loss: str, divergence: str = "kl") -> StabilityResult:
 
 def asked(client: Client, loss: str, divergence: str = "kl") -> StabilityResult:
     return tp.stability(LINE, frame(), "label", RISKS[loss], loss=loss, divergence=divergence, client=client)
+
+
+@pytest.mark.parametrize("memory", [0, 100 * 100, "1 GB"])
+def test_what_workers_keep_changes_no_bit(client: Client, memory: Any) -> None:
+    made = tp.profile(LINE, frame(), "label", loss="logistic", client=client, memory=memory)
+    kept = [each is not None for each in made.oracle.samples._placed]  # type: ignore[attr-defined]
+    assert (any(kept), all(kept)) == {0: (False, False), 100 * 100: (True, False), "1 GB": (True, True)}[memory]
+    result = made.stability(RISKS["logistic"])
+    assert numbers(result) == numbers(asked(client, "logistic"))
+    assert result.heaviest(3)["row"].tolist() == asked(client, "logistic").heaviest(3)["row"].tolist()
+
+
+def test_what_an_interrupt_leaves_is_brought_here(client: Client) -> None:
+    made = tp.profile(half, frame(), "label", output="label", calls=40 * len(TABLE), client=client)
+    whole = made.stability(0.6)
+    left = PartitionedOracle(made.oracle.samples.ended())  # type: ignore[attr-defined]
+    assert left.interrupted
+    assert left.stopped
+    assert left.tuned(None) is left  # type: ignore[arg-type]  # nothing more is searched
+    again = replace(made, oracle=left).stability(0.6)
+    assert (again.value, again.interrupted, whole.interrupted) == (whole.value, True, False)
 
 
 def numbers(result: StabilityResult) -> tuple[float, ...]:

@@ -13,6 +13,9 @@ import torch
 from sklearn.ensemble import RandomForestClassifier
 
 import tippingpoint as tp
+from tippingpoint.core.oracle import INTERRUPTED
+from tippingpoint.engine.placed import Placed, array_bytes
+from tippingpoint.engine.placed import tuned as placed_tuned
 from tippingpoint.results.stability import StabilityResult
 
 ROWS = 300
@@ -87,6 +90,66 @@ def test_what_is_kept_in_memory_changes_no_bit(loss: str, divergence: str) -> No
 def test_threads_change_no_bit(threads: int) -> None:
     made = tp.profile(LINE, PARTS, "label", loss="logistic", sample_weight="weight", threads=threads)
     np.testing.assert_array_equal(numbers(made.stability(0.8)), numbers(in_parts("logistic")))
+
+
+FOREST = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X.to_numpy(), SIGN)
+
+
+def test_an_interrupt_in_one_partition_ends_the_search_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tp.profile(FOREST, [(X.to_numpy()[a:b], SIGN[a:b]) for a, b in pairwise((0, 100, 200, ROWS))], None, threads=1)
+    asked: list[int] = []
+
+    def tuned(placed: Placed, question: Any) -> Placed:
+        asked.append(placed.number)
+        if placed.number == 1:
+            raise KeyboardInterrupt
+        return placed_tuned(placed, question)
+
+    monkeypatch.setattr("tippingpoint.engine.oracle.tuned", tuned)
+    result = made.stability(0.45)
+    assert asked == [0, 1]
+    assert result.interrupted
+    assert INTERRUPTED in result.notes
+    assert (result.lower, result.standing.exact) == (0.0, False)
+    atoms = result.sensitive
+    moved = atoms[atoms["cost"] > 0.0]
+    assert 0 < len(moved)
+    assert (moved["row"] < 100).all(), "the search of the others was never begun"
+    stays = atoms[atoms["row"] >= 100]
+    np.testing.assert_array_equal(stays[["x0", "x1", "x2"]], X.to_numpy()[stays["row"]])
+
+
+def test_an_interrupt_before_anything_was_found_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tippingpoint.engine.samples.place_part", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tp.profile(FOREST, [(X.to_numpy(), SIGN)], None)
+
+
+def test_what_is_kept_of_a_closed_form_is_not_the_features() -> None:
+    wide = RNG.normal(size=(1000, 200))
+    sign = np.where(wide[:, 0] > 0.0, 1, -1)
+    for loss in ("zero_one", "logistic"):
+        made = tp.profile((np.ones(200), 0.0), [(wide, sign)], None, loss=loss, memory="1 GB")
+        (placed,) = made.oracle.samples._placed()  # type: ignore[attr-defined]
+        assert array_bytes(placed) < 100 * len(wide) < wide.nbytes
+        assert placed.size < 200 * len(wide)
+
+
+def test_only_partitions_that_are_not_kept_are_read_again() -> None:
+    read: list[int] = []
+
+    def parts() -> Any:
+        for number, part in enumerate(PARTS):
+            read.append(number)
+            yield part
+
+    made = tp.profile(LINE, parts, "label", sample_weight="weight", memory=100 * 150, threads=1)
+    kept = set(made.oracle.samples._kept)  # type: ignore[attr-defined]
+    assert 0 < len(kept) < len(PARTS)
+    assert made.stability(0.45).value == in_parts("zero_one").value
 
 
 @pytest.mark.parametrize("loss", RISKS)

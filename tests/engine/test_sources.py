@@ -19,6 +19,7 @@ import pytest
 import torch
 
 from partitioned import CUTS, ROWS, as_polars, assert_same_domain, clerk, cut, oracles, people, planned, whole
+import tippingpoint as tp
 from tippingpoint.engine.iterables import HELD
 from tippingpoint.engine.partitions import Part, Partitions, partitions_of, run_here
 from tippingpoint.engine.preparing import prepared_at
@@ -78,6 +79,33 @@ def test_the_survey_reads_every_row_group_once_and_needed_columns_only(files: Pa
     assert [group for group, _ in read] == [0, 1, 2, 0, 1, 0]
     assert {columns for _, columns in read} == {("age", "level", "label")}
     assert [column.name for column in made.columns] == ["age", "level"]
+
+
+@pytest.mark.parametrize("memory", [0, "1 GB"])
+def test_slices_of_a_large_row_group_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: Any) -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.normal(size=140_000), "b": rng.normal(size=140_000), "w": rng.integers(0, 3, 140_000)})
+    frame["label"] = np.where(frame["a"] + rng.normal(size=140_000) > 0.0, "yes", "no")
+    path = str(tmp_path / "t.parquet")
+    frame.to_parquet(path, row_group_size=140_000)
+
+    def asked() -> Any:
+        made = tp.profile(([1.0, 0.2], 0.1), path, "label", loss="logistic", sample_weight="w", memory=memory)
+        return made.stability(0.9, theta1=1.0, theta2=0.5)
+
+    whole = asked()
+    monkeypatch.setattr("tippingpoint.engine.parquet.WHOLE_CELLS", 1000)
+    partitions = partitions_of(path, "label", "w")
+    assert partitions is not None
+    assert partitions.rows == (65_536, 65_536, 8_928)
+    assert partitions[1].name == f"the slice from row 65536 of row group 0 of {path}"
+    for (one, part), alone in zip(partitions.iterate(skip=[0]), [partitions[1].load(), partitions[2].load()], strict=True):
+        first = 65_536 * one.number
+        pd.testing.assert_frame_equal(part.x, frame[["a", "b"]].iloc[first : first + part.rows].reset_index(drop=True))
+        pd.testing.assert_frame_equal(part.x, alone.x)
+        np.testing.assert_array_equal(part.y, alone.y)
+    sliced = asked()
+    assert (sliced.value, sliced.lower, sliced.standard_error) == (whole.value, whole.lower, whole.standard_error)
 
 
 def test_gaps_in_one_row_group_only(tmp_path: Path) -> None:

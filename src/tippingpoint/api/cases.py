@@ -17,6 +17,7 @@ from tippingpoint.data.categories import values_of_text
 from tippingpoint.data.frames import Features, read_features
 from tippingpoint.data.vectors import base_weights, read_vector
 from tippingpoint.data.witness import Witness
+from tippingpoint.engine.tables import split_off
 from tippingpoint.errors import InputError
 from tippingpoint.families.base import Family, Judgement, Subject
 from tippingpoint.families.registry import judge
@@ -115,6 +116,7 @@ def prepared(
             " pandas.DataFrame(X), or the module itself."
         )
     chosen = space or Space()
+    data, y, sample_weight = split_off(data, y, sample_weight)
     y, reordered = in_rows_of(data, y, "y")
     sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
     notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))

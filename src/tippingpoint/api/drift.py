@@ -13,7 +13,6 @@ import numpy as np
 
 from tippingpoint.api.calibration import expected_risk
 from tippingpoint.api.feature_drift import FEATURE_PERMUTATIONS, FeatureTable, feature_table, seed_of
-from tippingpoint.api.partitioned import refuse_partitions
 from tippingpoint.api.prices import read_number, resolve_prices
 from tippingpoint.api.profiles import Profile
 from tippingpoint.api.settings import Settings, check_used
@@ -216,7 +215,6 @@ def _rows(window: Given) -> int:
 def _read(reference: Any, current: Any, by: Any) -> tuple[Given, dict[str, Given], bool]:
     """The windows that the user gave, and whether there are several by their nature."""
     before = read_given("reference", reference)
-    refuse_partitions(before.x, before.y, "drift")
     if isinstance(current, Mapping):
         if by is not None:
             raise InputError("by= splits one window, and current names several; leave one of them out.")

@@ -62,17 +62,16 @@ def profile_of(
     """The profile of a model on partitions, and the family that serves it."""
     threads = threads_of(options.get("threads"))
     connected = current_client() if client is None else check_client(client)
-    budget = read_memory(memory)
+    budget = None if memory is None else read_memory(memory)
     samples: PartitionedSamples
     if connected is None:
         made = plan(model, partitions, options, loss=loss, space=space, scale=scale)
-        samples = LocalSamples(model, made, partitions, threads, budget, progress=options.get("progress"))
+        free = int(MEMORY_SHARE * free_memory()) if budget is None else budget
+        samples = LocalSamples(model, made, partitions, threads, free, progress=options.get("progress"))
     else:
-        if memory is not None:
-            raise InputError(f"memory={memory!r} is for partitions in this process; a cluster has limits of its own.")
         cluster = Cluster(connected, partitions)
         made = plan(model, partitions, options, loss=loss, space=space, scale=scale, run=cluster.run())
-        samples = cluster_samples(model, made, cluster, progress=options.get("progress"))
+        samples = cluster_samples(model, made, cluster, budget, progress=options.get("progress"))
     family = next(each for each in FAMILIES if each.name == made.family)
     oracle = PartitionedOracle(samples)
     rows = range(sum(made.rows))
@@ -93,9 +92,7 @@ def profile_of(
 
 
 def read_memory(given: Any) -> int:
-    """Bytes, given as a number or as "500 MB"; where nothing is given, a share of what is free."""
-    if given is None:
-        return int(MEMORY_SHARE * free_memory())
+    """Bytes, given as a number or as "500 MB"."""
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*", str(given))
     if found is None or isinstance(given, bool) or found[2].lower() not in UNITS:
         raise InputError(f"memory={given!r} must be a number of bytes, or a size such as '500 MB'.")

@@ -22,6 +22,7 @@ from tippingpoint.data.frames import Features, read_features, read_frame
 from tippingpoint.data.labels import distinct_labels
 from tippingpoint.data.vectors import base_weights, read_labels, read_vector
 from tippingpoint.engine.partitions import named
+from tippingpoint.engine.tables import split_off
 from tippingpoint.errors import InputError, UnsupportedError, WindowWarning, listed
 from tippingpoint.families.base import Learnt, Margins, Shared, Subject
 from tippingpoint.families.registry import judge
@@ -148,7 +149,6 @@ class Reference:
     def current(self, name: str, given: Given) -> Window:
         """Another window, its columns and categories read as those of the reference; without labels, by its scores."""
         with named(name):
-            refuse_partitions(given.x, given.y, "drift")
             features = self.read_features(given.x)
             weight, _ = in_rows_of(given.x, given.weight, "sample_weight")
             base = base_weights(weight, len(features.x))
@@ -232,7 +232,9 @@ def read_given(name: str, value: Any) -> Given:
     """A window that the user gave."""
     if not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
         raise InputError(f"{name} is a {type(value).__name__}; give (X, y), or (X, y, weights), with y=None without labels.")
-    return Given(*value)
+    refuse_partitions(value[0], value[1], "drift")
+    with named(name):
+        return Given(*split_off(*value))
 
 
 def warn_of_overlap(reference: Given, others: Mapping[str, Given]) -> None:

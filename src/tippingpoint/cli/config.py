@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tippingpoint.cli.parsing import Parser
+from tippingpoint.cli.parsing import Parser, check_path
 from tippingpoint.errors import InputError
 
 REPLACES = {
@@ -57,6 +57,7 @@ def expanded(arguments: Sequence[str], parsers: Mapping[str, Parser]) -> tuple[l
     path = _configured(rest)
     if path is None:
         return list(arguments), {}
+    check_path("--config", path)
     given = {word.partition("=")[0] for word in rest if word.startswith("--")}
     known = {option: action for option, action in parsers[name].options().items() if option not in COMMAND_LINE_ONLY}
     settled = given.union(*(REPLACES.get(option, ()) for option in given))

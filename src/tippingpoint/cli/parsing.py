@@ -9,6 +9,10 @@ from typing import Any, NoReturn
 from tippingpoint.errors import InputError
 
 
+PATHS = ("FILE", "DIR", "NAME=FILE", "[VARIANT=]LOG")
+"""How arguments that are paths are called in the help."""
+
+
 class Parser(argparse.ArgumentParser):
     """Options whose errors are one sentence, like all others, and whose names are never abbreviated."""
 
@@ -19,6 +23,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; see {self.prog} --help.")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The arguments; an empty path is refused, as it would stand for the current directory."""
+        found, rest = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            if action.metavar in PATHS:
+                check_path(_spelt(action), getattr(found, action.dest, None), named="=" in action.metavar)
+        return found, rest
+
     def options(self) -> dict[str, argparse.Action]:
         """Every long option, by its name."""
         return {name: action for action in self._actions for name in action.option_strings if name.startswith("--")}
@@ -26,6 +38,17 @@ class Parser(argparse.ArgumentParser):
     def arguments(self) -> list[argparse.Action]:
         """What is given by its place."""
         return [action for action in self._actions if not action.option_strings]
+
+
+def _spelt(action: argparse.Action) -> str:
+    return action.option_strings[0] if action.option_strings else action.dest
+
+
+def check_path(option: str, given: Any, *, named: bool = False) -> None:
+    """Refuse a path, or one of several, that is empty; also as `NAME=` of those that are `named`."""
+    for text in given if isinstance(given, list) else [given]:
+        if isinstance(text, str) and (not text or (named and text.endswith("=") and text.count("=") == 1)):
+            raise InputError(f"{option} {text!r} is an empty path. Name a file, or leave the option out.")
 
 
 def command(commands: Any, name: str, summary: str, epilog: str) -> Parser:

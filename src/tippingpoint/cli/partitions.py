@@ -8,7 +8,7 @@ import logging
 import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
@@ -19,7 +19,7 @@ from tippingpoint.cached import cached_property
 from tippingpoint.cli.dialects import dialect
 from tippingpoint.cli.tables import ADDRESS, EXPANSION, FREE_CELLS, PARQUET
 from tippingpoint.engine.parquet import parquet_columns, parquet_files, parquet_partitions, parquet_sizes, parquet_values
-from tippingpoint.engine.partitions import Listed, Part, Partition, Partitions
+from tippingpoint.engine.partitions import Part, Partition, Partitions
 from tippingpoint.errors import ClusterError, InputError
 from tippingpoint.files.factories import modules_here, names_factory
 from tippingpoint.foreign import why
@@ -55,8 +55,6 @@ def check_parts(options: argparse.Namespace) -> None:
         return
     if options.workers is not None and options.cluster is not None:
         raise InputError("--workers starts a cluster and --cluster names one that runs; give one of the two.")
-    if options.memory is not None and len(given) > 1:
-        raise InputError(f"--memory is for parts in this process; the cluster of {given[0]} has its own limits: leave it out.")
     for name in ALL_ROWS:
         if getattr(options, name, None) is not None:
             raise InputError(
@@ -134,8 +132,7 @@ class PartedData:
         typed = [each for each in known.values() if each.by_column or each.nameless or each.text]
         if not typed:
             return found
-        every = [Trained(each.number, each.name, each, tuple(typed)) for each in found]
-        return Listed(every, found.rows, found.notes, found.names())
+        return TrainedPartitions(found, tuple(typed))
 
     def _check_sizes(self) -> None:
         """Refuse row groups that say of themselves that they would fill the memory."""
@@ -161,11 +158,39 @@ class Trained(Partition):
     known: tuple[NativeCategories, ...]
 
     def load(self) -> Part:
-        part = self.partition.load()
-        x = part.x
-        for each in self.known:
-            x = as_trained(x, each)
-        return replace(part, x=x)
+        return _as_trained(self.partition.load(), self.known)
+
+
+class TrainedPartitions(Partitions):
+    """All partitions as `Trained`, read in one pass as what they are made of."""
+
+    def __init__(self, partitions: Partitions, known: tuple[NativeCategories, ...]) -> None:
+        self._partitions = partitions
+        self._known = known
+        self.rows = partitions.rows
+        self.notes = partitions.notes
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def __getitem__(self, number: int) -> Partition:
+        each = self._partitions[number]
+        return Trained(each.number, each.name, each, self._known)
+
+    def names(self) -> list[str]:
+        return self._partitions.names()
+
+    def iterate(self, skip: Collection[int] = ()) -> Iterator[tuple[Partition, Part]]:
+        for each, part in self._partitions.iterate(skip):
+            yield self[each.number], _as_trained(part, self._known)
+            del part  # before the next is loaded
+
+
+def _as_trained(part: Part, known: Sequence[NativeCategories]) -> Part:
+    x = part.x
+    for each in known:
+        x = as_trained(x, each)
+    return replace(part, x=x)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tippingpoint.core.arrays import FloatArray, IntArray, Signs
 from tippingpoint.core.dual import Solution
@@ -107,6 +107,16 @@ class ClosedForm:
     step: FloatArray
 
 
+class Doubted(Protocol):
+    """Samples whose best responses mean little, which can be counted together with those of another partition."""
+
+    def joined(self, other: Any) -> Doubted:
+        """The samples of both."""
+
+    def words(self, rows: int) -> str:
+        """What is to be read before a number about so many samples."""
+
+
 class Oracle(ABC):
     """Best responses `e_i(λ) = max_z λ·ℓ(z) - d(z, ẑ_i)` of every sample.
 
@@ -135,8 +145,8 @@ class Oracle(ABC):
     interrupted: bool = False
     """Whether a search ended before it was done: at the keyboard, or because the model failed."""
 
-    caution: str = ""
-    """In words: what must be read before the number; empty where there is nothing."""
+    doubted: Doubted | None = None
+    """Samples of which a reader must know before the number; None if there are none."""
 
     @property
     @abstractmethod
@@ -234,6 +244,11 @@ class Oracle(ABC):
     def trace(self) -> tuple[float, ...]:
         """The risk after every epoch of a search that has epochs."""
         return ()
+
+    @property
+    def caution(self) -> str:
+        """In words: what must be read before the number; empty if there is nothing."""
+        return "" if self.doubted is None else self.doubted.words(len(self.losses))
 
     @property
     def notes(self) -> tuple[str, ...]:

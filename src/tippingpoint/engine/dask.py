@@ -7,6 +7,7 @@ partitions again elsewhere. Model and plan are tasks too, whose bytes the schedu
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from tippingpoint.engine.partitions import Loaded, Part, Partition, Partitions, Run
 from tippingpoint.engine.placed import Function, Placed, place_part, placed_whole
 from tippingpoint.engine.planning import Plan
-from tippingpoint.engine.samples import PartitionedSamples
+from tippingpoint.engine.samples import After, LocalSamples, PartitionedSamples, Step
 from tippingpoint.errors import ClusterError, InputError, TippingPointError, UnsupportedError
 from tippingpoint.foreign import why
 from tippingpoint.progress import progress_bar
@@ -110,6 +111,7 @@ class Cluster:
 
     def __init__(self, client: Client, partitions: Partitions) -> None:
         self.client = client
+        self.data = partitions
         self.partitions: list[Partition] = [partitions[number] for number in range(len(partitions))]
 
     def run(self) -> Run:
@@ -124,13 +126,31 @@ class Cluster:
     def sent(self, value: Any, what: str) -> Future:
         """Something that all workers need, as a task whose result each of them gets once."""
         data = pickled(value, what)
-        with on_cluster():
+        with on_cluster(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it is large, as models are
             return self.client.submit(_unpickled, data, pure=False)
 
     def placed(self, model: Future, plan: Future) -> list[Future]:
         """Every partition, prepared where its rows are loaded."""
         with on_cluster():
             return [self._submit(_place, each, model, plan) for each in self.partitions]
+
+    def placed_within(self, memory: int, model: Future, plan: Future, *, progress: bool | None) -> list[Future | None]:
+        """As many partitions as workers may keep in these bytes, all together; None for every other."""
+        kept: list[Future | None] = []
+        taken = 0
+        with on_cluster(), progress_bar("partitions", len(self.partitions), show=progress) as tick:
+            at_once = max(sum(self.client.nthreads().values()), 1)
+            while len(kept) < len(self.partitions) and None not in kept:
+                some = self.partitions[len(kept) : len(kept) + at_once]
+                placed = [self._submit(_place, each, model, plan) for each in some]
+                sizes = self.client.gather([self.client.submit(_size, each, pure=False, retries=RETRIES) for each in placed])
+                for each, size in zip(placed, sizes, strict=True):
+                    fits = taken + size <= memory
+                    kept.append(each if fits else None)
+                    taken += size if fits else 0
+                tick(len(kept))
+        return kept + [None] * (len(self.partitions) - len(kept))
 
     def wait(self, futures: Sequence[Future], *, progress: bool | None) -> None:
         """Until all are there, with a bar on a terminal."""
@@ -184,6 +204,16 @@ def _place(number: int, name: str, part: Part, model: Any, plan: Plan) -> Placed
     return place_part(model, plan, number, name, part, 1)
 
 
+def _size(placed: Placed) -> int:
+    return placed.size
+
+
+def _call_again(number: int, name: str, part: Part, model: Any, plan: Plan, sent: Any) -> Any:
+    """The same of a partition that is not kept."""
+    placed = place_part(model, plan, number, name, part, 1)
+    return _call_pickled(placed, sent) if isinstance(sent, bytes) else _call(placed, sent)
+
+
 def _call(placed: Placed, sent: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     function, args = sent
     return function(placed, *args)
@@ -207,57 +237,108 @@ class ClusterSamples(PartitionedSamples):
     model, plan
         As tasks.
     placed
-        The partitions, prepared.
-    searched
-        Whether responses are searched for; what is placed knows then where samples go.
+        The partitions, prepared; None for those that are loaded and prepared again for every pass.
+    here
+        The same partitions in this process, of which none is placed.
+    steps
+        What was made of the partitions after they were placed.
     """
 
-    def __init__(self, cluster: Cluster, model: Future, plan: Future, placed: Sequence[Future], *, searched: bool) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        model: Future,
+        plan: Future,
+        placed: Sequence[Future | None],
+        *,
+        here: LocalSamples,
+        steps: tuple[Step, ...] = (),
+    ) -> None:
         self.cluster = cluster
+        self._here = here
+        self.searched: bool = here.searched
         self._model = model
         self._plan = plan
         self._placed = placed
-        self._searched = searched
+        self._steps = steps
 
     def each(self, function: Function, *args: Any) -> list[Any]:
         return self.cluster.collected(self._submitted(function, args))
 
     def mapped(self, function: Callable[..., Placed], *args: Any) -> ClusterSamples:
-        made = self._submitted(function, args)
-        return ClusterSamples(self.cluster, self._model, self._plan, made, searched=self._searched)
+        made = self._submitted(function, args, kept_only=True)
+        steps = (*self._steps, Step(function, args))
+        return ClusterSamples(self.cluster, self._model, self._plan, made, here=self._here, steps=steps)
 
     def shown(self, function: Function, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
         sent = self.cluster.sent((function, args), "the question")
         chosen = [k for k in range(len(self._placed)) if only is None or k in only]
-        if self._searched:
+        if self.searched:
             with on_cluster():
                 futures = [self.cluster.client.submit(_call, self._placed[k], sent, pure=False) for k in chosen]
             return self.cluster.collected(futures)
         every = [self.cluster._submit(_shown, self.cluster.partitions[k], self._model, self._plan, sent) for k in chosen]  # noqa: SLF001  # of the same module
         return self.cluster.collected(every)
 
+    def ended(self, newer: PartitionedSamples | None = None) -> LocalSamples:
+        made = newer._placed if isinstance(newer, ClusterSamples) else self._placed  # noqa: SLF001  # of the same class
+        pairs = zip(made, self._placed, strict=True)
+        done = [new if new is not None and new.status == "finished" else old for new, old in pairs]
+        return brought_here(self.cluster, self._here, [each for each in done if each is not None], [*made, *done])
+
     def lazily(self, function: Function, *args: Any) -> list[Any]:
         """As `shown` of all, for later: Dask's delayed objects."""
         from dask import delayed
 
         sent = self.cluster.sent((function, args), "the question")
-        if self._searched:
+        if self.searched:
             return [delayed(_call)(placed, sent) for placed in self._placed]
         return self.cluster.lazily(_shown, self._model, self._plan, sent)
 
-    def _submitted(self, function: Function, args: tuple[Any, ...]) -> list[Future]:
-        data = pickled((function, args), "the question")
-        call: Callable[..., Any] = _call_pickled
-        sent: Any = data
-        if len(data) > MAX_SENT_ALONG:
-            call, sent = _call, self.cluster.sent((function, args), "the question")
+    def _submitted(self, function: Function, args: tuple[Any, ...], *, kept_only: bool = False) -> list[Any]:
+        sent = self._sent(function, args)
+        call = _call_pickled if isinstance(sent, bytes) else _call
+        again = None if kept_only or None not in self._placed else self._sent(After(self._steps, function), args)
+        submit, every = self.cluster.client.submit, zip(self.cluster.partitions, self._placed, strict=True)
         with on_cluster():
-            return [self.cluster.client.submit(call, placed, sent, pure=False, retries=RETRIES) for placed in self._placed]
+            return [
+                submit(call, placed, sent, pure=False, retries=RETRIES)
+                if placed is not None
+                else None
+                if again is None
+                else self.cluster._submit(_call_again, partition, self._model, self._plan, again)  # noqa: SLF001  # of the same module
+                for partition, placed in every
+            ]
+
+    def _sent(self, function: Function, args: tuple[Any, ...]) -> Any:
+        """A function as bytes, which go along with every task, or as a task of its own where they are many."""
+        data = pickled((function, args), "the question")
+        return data if len(data) <= MAX_SENT_ALONG else self.cluster.sent((function, args), "the question")
 
 
-def cluster_samples(model: Any, plan: Plan, cluster: Cluster, *, progress: bool | None = None) -> ClusterSamples:
-    """The samples of a plan, placed on the workers of a cluster."""
+def cluster_samples(
+    model: Any, plan: Plan, cluster: Cluster, memory: int | None = None, *, progress: bool | None = None
+) -> ClusterSamples:
+    """The samples of a plan, placed on the workers of a cluster, which keep what fits into `memory`; all without one."""
     sent, planned = cluster.sent(model, f"model={type(model).__name__}"), cluster.sent(plan, "the loss or an option")
+    here = LocalSamples(model, plan, cluster.data, 1, 0, progress=progress)
+    if memory is not None and not plan.searched:
+        kept = cluster.placed_within(memory, sent, planned, progress=progress)
+        return ClusterSamples(cluster, sent, planned, kept, here=here)
     placed = cluster.placed(sent, planned)
-    cluster.wait(placed, progress=progress)
-    return ClusterSamples(cluster, sent, planned, placed, searched=plan.searched)
+    try:
+        cluster.wait(placed, progress=progress)
+    except KeyboardInterrupt:
+        if not (plan.searched and any(each.status == "finished" for each in placed)):
+            raise
+        return brought_here(cluster, here, placed, placed)
+    return ClusterSamples(cluster, sent, planned, placed, here=here)
+
+
+def brought_here(cluster: Cluster, here: LocalSamples, placed: Sequence[Future], every: Sequence[Future]) -> LocalSamples:
+    """What is done of `placed`, in this process, after an interrupt: a worker that searches answers nothing until it ends."""
+    with on_cluster():
+        done = [each for each in placed if each.status == "finished"]
+        here.keep(cluster.collected(done))
+        cluster.client.cancel([each for each in every if each is not None and each.status != "finished"])
+    return here.ended()

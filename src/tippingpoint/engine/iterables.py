@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from tippingpoint.core.blocks import BLOCK_ROWS
 from tippingpoint.engine.partitions import Listed, Loaded, Part, Partition, Partitions, is_array, is_frame, named
-from tippingpoint.engine.tables import Cut
-from tippingpoint.errors import InputError
+from tippingpoint.engine.tables import Cut, named_column
+from tippingpoint.errors import InputError, UnsupportedError
 from tippingpoint.foreign import guarded
 
 HELD = (
@@ -56,11 +58,15 @@ class Stream(Partitions):
     def __getitem__(self, number: int) -> Partition:
         return Drawn(number, f"partition {number}", self)
 
-    def iterate(self) -> Iterator[tuple[Partition, Part]]:
+    def iterate(self, skip: Collection[int] = ()) -> Iterator[tuple[Partition, Part]]:
         count = 0
         for count, item in enumerate(self._items(), 1):
             partition = self[count - 1]
-            yield partition, _part(partition.name, item, self._cut)
+            if partition.number not in skip:
+                part = _part(partition.name, item, self._cut)
+                del item
+                yield partition, part
+                del part  # before the next is made
         self._count = count
 
     def _items(self) -> Iterator[Any]:
@@ -73,10 +79,71 @@ class Stream(Partitions):
                 except StopIteration:
                     return
             yield item
+            del item
+
+
+BATCH_ROWS = 2 * BLOCK_ROWS
+"""Rows of a partition of lazy data."""
+
+
+def lazy_source(data: Any) -> Callable[[], Iterable[Any]] | None:
+    """A function that runs lazy data again and yields frames; None for data that are not lazy.
+
+    They are recognised by the names of their types, so nothing is imported for them.
+    """
+    kind = type(data)
+    library, name = kind.__module__.lstrip("_").partition(".")[0], kind.__name__
+    if library == "pyspark" and name == "DataFrame":
+        raise UnsupportedError(
+            "X is a Spark DataFrame, which is not read. Write it with X.write.parquet(path), and pass that path."
+        )
+    if library == "polars" and name == "LazyFrame":
+        return partial(_of_polars, data)
+    if library == "duckdb" and name == "DuckDBPyRelation":
+        return partial(_of_duckdb, data)
+    if library == "pyarrow" and any(each.__name__ == "Dataset" for each in kind.__mro__):
+        return partial(_of_batches, data.to_batches)
+    return None
+
+
+def _of_polars(frame: Any) -> Iterator[Any]:
+    batches = getattr(frame, "collect_batches", None)
+    if batches is not None:
+        yield from batches(chunk_size=BATCH_ROWS, maintain_order=True)
+        return
+    yield from frame.collect().iter_slices(BATCH_ROWS)  # an older polars, which cannot stream to us
+
+
+def _of_duckdb(relation: Any) -> Iterator[Any]:
+    names = ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch")  # of new versions, and of old ones
+    reader = next(getattr(relation, name) for name in names if hasattr(relation, name))
+    yield from _of_batches(lambda: reader(BATCH_ROWS))
+
+
+def _of_batches(make: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """Record batches of Arrow as pandas frames, each of `BATCH_ROWS` rows but for the last."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in make():
+        rest = batch
+        while sum(map(len, held)) + len(rest) >= BATCH_ROWS:
+            missing = BATCH_ROWS - sum(map(len, held))
+            yield pa.Table.from_batches([*held, rest.slice(0, missing)]).to_pandas(ignore_metadata=True)
+            held, rest = [], rest.slice(missing)
+        if len(rest):
+            held.append(rest)
+    if held:
+        yield pa.Table.from_batches(held).to_pandas(ignore_metadata=True)
 
 
 def iterable_partitions(data: Any, y: Any, sample_weight: Any, columns: tuple[str, ...] | None) -> Partitions | None:
-    """The items of a list of frames, of a function or of an iterator; None where the data are none of these."""
+    """The items of a list of frames, of a function, an iterator or lazy data; None for data that are none of these."""
+    source = lazy_source(data)
+    if source is not None:
+        return Stream(source, Cut(_lazy_name(data, "y", y), _lazy_name(data, "sample_weight", sample_weight), columns))
+    if type(data).__module__.startswith("pyarrow") and type(data).__name__ == "RecordBatchReader":
+        data = _of_batches(lambda reader=data: reader)  # type: ignore[misc]  # a default binds it now
     listed = isinstance(data, (list, tuple)) and bool(data) and all(_is_item(item) for item in data)
     if not (listed or isinstance(data, Iterator) or (callable(data) and not hasattr(data, "__array__"))):
         return None
@@ -98,6 +165,12 @@ def _is_item(item: Any) -> bool:
 def _drained(data: Iterator[Any]) -> list[Any]:
     with guarded(lambda why: InputError(f"X, an iterator, fails ({why}); mend it.")):
         return list(data)
+
+
+def _lazy_name(data: Any, argument: str, given: Any) -> str | None:
+    if argument == "sample_weight" and given is None:
+        return None
+    return named_column(argument, given, f"a {type(data).__name__}")
 
 
 def _name(argument: str, given: Any) -> str | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import Any, NoReturn
 
 from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.crossing import ROUND_OFF
 from tippingpoint.core.dual import Solution, Status, highest_of, solve
-from tippingpoint.core.oracle import Certificate, Oracle
+from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
 from tippingpoint.engine.placed import Asked, Standing, standing, tuned
@@ -26,6 +27,12 @@ PRICE_TOLERANCE = 1e-4
 
 BY_PARTITION = "bounds on what samples can gain, of every partition"
 """What certifies a lower bound."""
+
+APART = (
+    "partitions are searched one by one, each as far as the price of the question asks: all bounds hold, but the value, the lower"
+    " bound, `exact` and what is certified of a worst risk may differ from those of the same rows in one table"
+)
+"""The note on what depends on how data are cut."""
 
 ELSEWHERE = "the samples are in partitions; ask for a sum over them, or for result.heaviest(...)"
 
@@ -67,15 +74,19 @@ class PartitionedOracle(Oracle):
 
     @property
     def interrupted(self) -> bool:  # type: ignore[override]  # as above
-        return any(each.interrupted for each in self._standings)
+        return self.samples.stopped or any(each.interrupted for each in self._standings)
 
     @property
-    def caution(self) -> str:  # type: ignore[override]  # as above
-        return next((each.caution for each in self._standings if each.caution), "")
+    def caution(self) -> str:
+        """Of all partitions together."""
+        every = [each.doubted for each in self._standings if each.doubted is not None]
+        return reduce(lambda one, other: one.joined(other), every).words(sum(each.samples for each in self._standings)) if every else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(note for each in self._standings for note in each.notes))
+        stopped = (INTERRUPTED,) if self.samples.stopped else ()
+        searched = (APART,) if self.samples.searched else ()
+        return tuple(dict.fromkeys((*(note for each in self._standings for note in each.notes), *searched, *stopped)))
 
     @property
     def losses(self) -> NoReturn:
@@ -96,20 +107,26 @@ class PartitionedOracle(Oracle):
 
     def tuned(self, problem: Problem) -> PartitionedOracle:
         """Every partition searched at the price of the question about all; that price is found again with what they found."""
-        if self.exact or not problem.moves:
+        if self.exact or not problem.moves or self.samples.stopped:
             return self
         asked = Asked(problem.theta1, problem.theta2, problem.divergence, problem.wanted, None)
         if asked.rise <= 0.0:
             return self
-        samples, before = self.samples.mapped(tuned, asked), math.nan
-        for _ in range(MAX_ROUNDS):
-            solution = solve(replace(problem, responses=samples))
-            price = solution.right.price
-            done = abs(price - before) <= PRICE_TOLERANCE * price
-            if solution.status is not Status.ATTAINED or done or not math.isfinite(price):
-                break
-            samples, before = samples.mapped(tuned, replace(asked, price=price)), price
-        return PartitionedOracle(samples)
+        samples, newer, before = self.samples, self.samples.mapped(tuned, asked), math.nan
+        try:
+            for _ in range(MAX_ROUNDS):
+                solution = solve(replace(problem, responses=newer))
+                samples = newer
+                price = solution.right.price
+                done = abs(price - before) <= PRICE_TOLERANCE * price
+                if samples.stopped or solution.status is not Status.ATTAINED or done or not math.isfinite(price):
+                    break
+                newer, before = samples.mapped(tuned, replace(asked, price=price)), price
+        except KeyboardInterrupt:
+            if not self.samples.searched:
+                raise
+            return PartitionedOracle(samples.ended(newer))
+        return PartitionedOracle(newer)
 
     def attains(self, problem: Problem) -> bool:
         return self.exact or not problem.moves or self._closed

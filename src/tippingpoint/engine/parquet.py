@@ -1,14 +1,20 @@
-"""Parquet files, row group by row group: each is a partition, and only its needed columns are read."""
+"""Parquet files, row group by row group: each is a partition, a large one several, and only needed columns are read."""
 
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Sequence
+import os
+import stat
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from tippingpoint.core.arrays import blocks
+from tippingpoint.core.blocks import BLOCK_ROWS
 from tippingpoint.engine.partitions import Listed, Part, Partition
 from tippingpoint.engine.tables import Cut, named_column
 from tippingpoint.errors import InputError
@@ -17,10 +23,20 @@ from tippingpoint.foreign import why
 ENDINGS = (".parquet", ".pq")
 """Of the files that are read in a directory."""
 
+HIDDEN = (".", "_")
+"""How names begin that are passed over in a directory."""
+
+
+WHOLE_CELLS, SLICE_CELLS = 2**22, 2**21
+"""Cells from which on a row group is read in slices, so that a pass does not hold it all; and cells of a slice, about."""
+
+BUFFER_BYTES = 2**20
+"""Of a column that are read at once. Without a limit all pages of a row group are in memory while one slice is decoded."""
+
 
 @dataclass(frozen=True)
 class RowGroup(Partition):
-    """One row group of a Parquet file.
+    """One row group of a Parquet file, or a slice of one.
 
     Attributes
     ----------
@@ -28,68 +44,123 @@ class RowGroup(Partition):
         As of any partition.
     path, group
         The file, and the place of the row group in it.
-    columns
-        What is read of it.
-    cut
-        Which of them is what.
+    first, rows
+        The first row within the row group, and how many there are.
+    features, y, weight
+        The columns that are read; there may be no weights.
     """
 
     number: int
     name: str
     path: str
     group: int
-    columns: tuple[str, ...]
-    cut: Cut
+    first: int
+    rows: int
+    features: tuple[str, ...]
+    y: str
+    weight: str | None
 
     def load(self) -> Part:
-        import pyarrow.parquet as pq
-
-        with _readable(self.path), pq.ParquetFile(self.path) as file:
-            table = file.read_row_group(self.group, columns=list(self.columns)).to_pandas(ignore_metadata=True)
-        return self.cut.part(table[list(self.columns)])
+        with _opened(self.path) as file:
+            return next(part for _, part in _slices(file, [self]))
 
 
-def parquet_partitions(paths: Sequence[str], y: Any, sample_weight: Any, columns: tuple[str, ...] | None) -> Listed:
-    """The row groups of all files, in the order of the paths and, within a directory or pattern, of their names."""
-    pq = _library(paths[0])
-    cut = Cut(
-        named_column("y", y, "a Parquet file"),
-        None if sample_weight is None else named_column("sample_weight", sample_weight, "a Parquet file"),
-        columns,
+class RowGroups(Listed):
+    """Row groups of Parquet files; a pass decodes every row once."""
+
+    def __init__(self, every: Sequence[RowGroup], names: Sequence[str]) -> None:
+        super().__init__(every, tuple(each.rows for each in every), names=names)
+        self._groups = tuple(every)
+
+    def iterate(self, skip: Collection[int] = ()) -> Iterator[tuple[Partition, Part]]:
+        wanted = (each for each in self._groups if each.number not in skip)
+        for path, groups in groupby(wanted, key=attrgetter("path")):
+            with _opened(path) as file:
+                for _, slices in groupby(groups, key=attrgetter("group")):
+                    yield from _slices(file, list(slices))
+
+
+def _slices(file: Any, slices: Sequence[RowGroup]) -> Iterator[tuple[RowGroup, Part]]:
+    """Slices of one row group in order, one decoded at a time."""
+    import pyarrow as pa
+
+    first = slices[0]
+    columns = list(dict.fromkeys([*first.features, first.y, *([] if first.weight is None else [first.weight])]))
+    if first.rows == file.metadata.row_group(first.group).num_rows:
+        yield first, _part(file.read_row_group(first.group, columns=columns), first)
+        return
+    batches = file.iter_batches(max(each.rows for each in slices), row_groups=[first.group], columns=columns)
+    nothing = file.schema_arrow.empty_table().select(columns)
+    held, start = nothing, 0
+    for each in slices:
+        while start + len(held) < each.first + each.rows:
+            fresh = pa.Table.from_batches([next(batches)]).select(columns)
+            held = pa.concat_tables([held, fresh]) if len(held) else fresh
+            passed = min(max(each.first - start, 0), len(held))
+            held, start = held.slice(passed) if passed < len(held) else nothing, start + passed
+        part = _part(held.slice(0, each.rows), each)
+        held, start = held.slice(each.rows) if each.rows < len(held) else nothing, start + each.rows
+        fresh = nothing
+        yield each, part
+        del part  # before the next is decoded
+
+
+def _part(table: Any, group: RowGroup) -> Part:
+    """The rows of a table in memory; labels and weights have arrays of their own, which do not keep the rest."""
+    x = table.select(list(group.features)).to_pandas(ignore_metadata=True)
+    y, weight = (
+        None if name is None else table.select([name]).to_pandas(ignore_metadata=True)[name] for name in (group.y, group.weight)
     )
+    return Cut(None, None, group.features).part(x, y, weight)
+
+
+def parquet_partitions(paths: Sequence[str], y: Any, sample_weight: Any, columns: tuple[str, ...] | None) -> RowGroups:
+    """The row groups of all files, in the order of the paths and, within a directory or pattern, of their names."""
+    _library(paths[0])
+    target = named_column("y", y, "a Parquet file")
+    weight = None if sample_weight is None else named_column("sample_weight", sample_weight, "a Parquet file")
+    cut = Cut(target, weight, columns)
     groups: list[RowGroup] = []
-    rows: list[int] = []
     for path in (file for given in paths for file in parquet_files(given)):
-        with _readable(path), pq.ParquetFile(path) as file:
+        with _opened(path) as file:
             held, names = file.metadata, _stored_columns(file.schema_arrow)
         try:
-            features = cut.features(names)
+            features = tuple(cut.features(names))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
-        beside = [name for name in (cut.y, cut.weight) if name is not None and name not in features]
         for group in range(held.num_row_groups):
-            name = f"row group {group} of {path}"
-            groups.append(RowGroup(len(groups), name, path, group, (*features, *beside), cut))
-            rows.append(held.row_group(group).num_rows)
-    if not sum(rows):
+            whole = held.row_group(group).num_rows
+            for run in _runs(whole, len(features) + 1):
+                rows = run.stop - run.start
+                name = f"row group {group} of {path}"
+                name = name if rows == whole else f"the slice from row {run.start} of {name}"
+                groups.append(RowGroup(len(groups), name, path, group, run.start, rows, features, target, weight))
+    if not any(each.rows for each in groups):
         raise InputError(f"X={paths[0]!r} holds no rows; give files that hold some.")
-    named = cut.features(groups[0].columns)
-    return Listed(groups, tuple(rows), names=named)
+    return RowGroups(groups, groups[0].features)
+
+
+def _runs(rows: int, width: int) -> list[slice]:
+    """The slices of a row group: of whole blocks of the core, so that sums are those of the row group to the last bit."""
+    if rows * width <= WHOLE_CELLS:
+        return [slice(0, rows)]
+    return list(blocks(rows, max(SLICE_CELLS // (width * BLOCK_ROWS), 1) * BLOCK_ROWS))
 
 
 def parquet_columns(path: str) -> list[str]:
     """The columns of a file."""
-    pq = _library(path)
-    with _readable(path), pq.ParquetFile(path) as file:
+    _library(path)
+    with _opened(path) as file:
         return _stored_columns(file.schema_arrow)
 
 
 def parquet_values(path: str, column: str) -> Iterator[Any]:
-    """One column of a file as pandas series, a row group at a time."""
-    pq = _library(path)
-    with _readable(path), pq.ParquetFile(path) as file:
-        for group in range(file.num_row_groups):
-            yield file.read_row_group(group, columns=[column]).to_pandas(ignore_metadata=True)[column]
+    """One column of a file as pandas series, a block of rows at a time."""
+    import pyarrow as pa
+
+    with _opened(path) as file:
+        for batch in file.iter_batches(BLOCK_ROWS, columns=[column]):
+            yield pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)[column]
 
 
 def parquet_sizes(path: str) -> list[int]:
@@ -119,10 +190,12 @@ def _stored_columns(schema: Any) -> list[str]:
 def parquet_files(given: str) -> list[str]:
     """The files that a path or a pattern stands for."""
     path = Path(given)
+    if not given:
+        raise InputError("X='' is an empty path. Name a Parquet file, a directory of them, or a pattern.")
     if path.is_file():
         return [given]
     if path.is_dir():
-        found = sorted(str(file) for ending in ENDINGS for file in path.rglob(f"*{ending}") if not _hidden(file, path))
+        found = _below(given)
         if not found:
             raise InputError(f"X={given!r} is a directory without Parquet files; name one with files that end in .parquet.")
         keyed = next((file for file in found if any("=" in part for part in Path(file).relative_to(path).parts[:-1])), None)
@@ -133,7 +206,11 @@ def parquet_files(given: str) -> list[str]:
             )
         return found
     if glob.has_magic(given):
-        matched = sorted(file for file in glob.glob(given, recursive=True) if Path(file).is_file())  # noqa: PTH207  # absolute ones too
+        matched = sorted(glob.glob(given, recursive=True))  # noqa: PTH207  # absolute ones too
+        if "**" in given:  # which stands for directories too
+            matched = [file for file in matched if not Path(file).is_dir()]
+        for file in matched:
+            _check_file(given, file)
         if matched:
             return matched
         raise InputError(f"X={given!r} matches no file; mend the pattern.")
@@ -142,8 +219,44 @@ def parquet_files(given: str) -> list[str]:
     )
 
 
-def _hidden(file: Path, root: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
+def _below(given: str) -> list[str]:
+    """The Parquet files of a directory and of those in it, in the order of their paths."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"X={given!r}: {error.filename} cannot be listed ({error.strerror}). Name its files instead.")
+
+    found = []
+    for folder, folders, names in os.walk(given, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        for path in (Path(folder, name) for name in folders):
+            if path.is_symlink():
+                raise InputError(f"X={given!r}: {path} is a link to a directory, which is not followed. Name that directory too.")
+        for name in names:
+            if name.endswith(ENDINGS) and not name.startswith(HIDDEN):
+                _check_file(given, str(Path(folder, name)))
+                found.append(str(Path(folder, name)))
+    return sorted(found)
+
+
+def _check_file(given: str, file: str) -> None:
+    """Refuse what is found and is no file: leaving it out would leave out its rows."""
+    try:
+        mode = Path(file).stat().st_mode
+    except OSError as error:
+        reason = "a link to nothing" if isinstance(error, FileNotFoundError) else f"not readable ({error.strerror})"
+        raise InputError(f"X={given!r}: {file} is {reason}. Mend it, or remove it.") from None
+    if not stat.S_ISREG(mode):
+        kind = "directory" if stat.S_ISDIR(mode) else "pipe" if stat.S_ISFIFO(mode) else "device"
+        raise InputError(f"X={given!r}: {file} is a {kind}. Name files only.")
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Any]:
+    """A Parquet file, of which little is read ahead."""
+    import pyarrow.parquet as pq
+
+    with _readable(path), pq.ParquetFile(path, buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
+        yield file
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,9 +105,9 @@ class Partitions(ABC):
                 return names
         return []
 
-    def iterate(self) -> Iterator[tuple[Partition, Part]]:
-        """Every partition and its rows, in order, in one pass; one at a time is held."""
-        return ((partition, partition.load()) for partition in self)
+    def iterate(self, skip: Collection[int] = ()) -> Iterator[tuple[Partition, Part]]:
+        """Every partition and its rows, in order, in one pass, without those of these numbers; one at a time is held."""
+        return ((partition, partition.load()) for partition in self if partition.number not in skip)
 
 
 class Listed(Partitions):
@@ -145,7 +145,11 @@ def run_here(partitions: Partitions) -> Run:
     """One partition after the other, in this process, each loaded once a pass."""
 
     def run(function: Callable[..., Any], *args: Any) -> list[Any]:
-        return [function(Loaded(each.number, each.name, part), *args) for each, part in partitions.iterate()]
+        found = []
+        for each, part in partitions.iterate():
+            found.append(function(Loaded(each.number, each.name, part), *args))
+            del part  # before the next is loaded
+        return found
 
     return run
 

@@ -6,7 +6,7 @@ Everything here is a function of a `Placed` that can be sent to where it is; wha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,13 +17,13 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.blocks import Block, InMemory, T, Task
 from tippingpoint.core.cuts import Perturbation
 from tippingpoint.core.divergences import Divergence
-from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.oracle import Doubted, Oracle
 from tippingpoint.core.problem import GainsOnly, Problem
 from tippingpoint.core.sensitive import LaidOut, laid_out
 from tippingpoint.data.atom_frames import NUMBERS
 from tippingpoint.engine.partitions import Loaded, Part, Partition
 from tippingpoint.engine.planning import Plan
-from tippingpoint.engine.preparing import Prepared, prepare, prepared_at
+from tippingpoint.engine.preparing import Prepared, Unsearched, prepare, prepared_at
 
 LEAST_RISE = 1e-9
 """Part of the rise in risk below which a partition takes no part in a question."""
@@ -55,7 +55,7 @@ class Placed:
     oracle: Oracle | None
     base: FloatArray
     first: Oracle | None
-    index: Sequence[int]
+    index: range | IntArray
     notes: tuple[str, ...]
     threads: int
 
@@ -65,16 +65,57 @@ class Placed:
         return None if self.oracle is None else InMemory(self.oracle, self.base, self.threads, partition=self.number)
 
     @property
+    def stopped(self) -> bool:
+        """Whether somebody at the keyboard ended the search."""
+        return self.oracle is not None and self.oracle.stopped
+
+    @property
+    def untouched(self) -> bool:
+        """Whether its search follows questions and none was asked: any response would begin one."""
+        return self.oracle is not None and self.oracle is self.first and type(self.oracle).tuned is not Oracle.tuned
+
+    def begun(self) -> Placed:
+        """The same after an interrupt: where no search was begun, the samples stay."""
+        if self.oracle is None or not self.untouched:
+            return self
+        return replace(self, oracle=Unsearched(self.oracle, self.oracle.unit))
+
+    @property
     def size(self) -> int:
-        """Bytes that it takes, about."""
-        return len(self.base) * SAMPLE_BYTES
+        """Bytes that its arrays take, with those that its blocks remember while a question is answered."""
+        return array_bytes((self.oracle, self.base, self.first, self.index)) + len(self.base) * REMEMBERED_BYTES
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "samples"}
 
 
-SAMPLE_BYTES = 32
-"""Of a sample that is kept without its features: loss, score or distance, weight, direction."""
+REMEMBERED_BYTES = 64
+"""Of a sample, at most, that its block remembers between two rounds: a response, gain, value, and fewer samples with weights."""
+
+
+def array_bytes(value: Any) -> int:
+    """Bytes of all arrays that an object of ours holds, each counted once; a view counts as all that it keeps."""
+    seen: set[int] = set()
+    total, rest = 0, [value]
+    while rest:
+        each = rest.pop()
+        while isinstance(each, np.ndarray) and isinstance(each.base, np.ndarray):
+            each = each.base
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, np.ndarray):
+            total += each.nbytes
+        elif isinstance(each, Mapping):
+            rest.extend(each.values())
+        elif isinstance(each, (list, tuple)):
+            rest.extend(each)
+        elif type(each).__module__.startswith(PACKAGE) and hasattr(each, "__dict__"):
+            rest.extend(vars(each).values())
+    return total
+
+
+PACKAGE = __name__.partition(".")[0]
 
 
 def place(model: Any, plan: Plan, partition: Partition, threads: int) -> Placed:
@@ -86,6 +127,11 @@ def place_part(model: Any, plan: Plan, number: int, name: str, part: Part, threa
     """The same of rows that are here already."""
     partition = Loaded(number, name, part)
     return _placed(prepare(model, plan, partition, part), threads, light=not plan.searched)
+
+
+def placed_unsearched(model: Any, plan: Plan, number: int, name: str, part: Part, threads: int) -> Placed:
+    """The same where nobody waits for a search: the samples stay."""
+    return _placed(prepare(model, plan, Loaded(number, name, part), part, search=False), threads, light=False)
 
 
 def placed_whole(model: Any, plan: Plan, number: int, name: str, part: Part) -> Placed:
@@ -127,7 +173,7 @@ class Standing:
     unit: str
     noisy: bool
     interrupted: bool
-    caution: str
+    doubted: Doubted | None
     notes: tuple[str, ...]
     ceiling: float
     bounded: bool
@@ -147,7 +193,7 @@ def standing(placed: Placed) -> Standing | None:
         oracle.unit,
         oracle.noisy,
         oracle.interrupted,
-        oracle.caution,
+        oracle.doubted,
         notes,
         oracle.ceiling,
         bounded,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.oracle import INTERRUPTED, Oracle
+from tippingpoint.core.responses import Response
 from tippingpoint.data.columns import Column
 from tippingpoint.data.vectors import read_vector
 from tippingpoint.engine.partitions import Part, Partition, named
@@ -47,7 +49,7 @@ class Prepared:
     number: int
     oracle: Oracle | None
     base: FloatArray
-    index: Sequence[int]
+    index: range | IntArray
     columns: tuple[Column, ...]
     label: str
     range: tuple[float, float]
@@ -55,8 +57,46 @@ class Prepared:
     family: str
 
 
-def prepare(model: Any, plan: Plan, partition: Partition, part: Part) -> Prepared:
-    """The oracle of a partition; what is wrong with its rows is said under its name."""
+class Unsearched(Oracle):
+    """Samples whose search was never begun, as an interrupt came before: they stay.
+
+    Parameters
+    ----------
+    staying
+        Their oracle, which is asked for losses, and for places at price zero.
+    unit
+        Of moves.
+    """
+
+    exact = False
+    ceiling = math.inf
+    certificate = "no search before the interrupt"
+    interrupted = True
+
+    def __init__(self, staying: Oracle, unit: str) -> None:
+        self._staying = staying
+        self.unit: str = unit
+
+    @property
+    def losses(self) -> FloatArray:
+        return self._staying.losses
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (INTERRUPTED,)
+
+    def respond(self, price: float) -> Response:
+        return Response.staying(len(self.losses))
+
+    def peak(self) -> Response:
+        return Response.staying(len(self.losses))
+
+    def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:
+        return self._staying.points(0.0, rows, np.zeros(len(rows)))  # at this price nothing is worth a move
+
+
+def prepare(model: Any, plan: Plan, partition: Partition, part: Part, *, search: bool = True) -> Prepared:
+    """The oracle of a partition; what is wrong with its rows is said under its name. Without a search samples stay."""
     with named(partition.name):
         check_length(partition, part, plan.rows)
         base = plan.reading.base(part) if part.rows else np.empty(0)
@@ -67,14 +107,14 @@ def prepare(model: Any, plan: Plan, partition: Partition, part: Part) -> Prepare
         features = plan.reading.features(part.x)
         check_rows(plan.space, features, plan.known)
         y = read_vector(part.y, "y", part.rows)
-        index: Sequence[int] = range(start, start + part.rows)
+        index: range | IntArray = range(start, start + part.rows)
         if len(rows) < part.rows:
-            features, base, y, index = features.take(rows), base[rows], y[rows], (start + rows).tolist()
+            features, base, y, index = features.take(rows), base[rows], y[rows], start + rows
         shared = plan.shared(start + rows) if plan.searched else None
         subject = Subject(model, features, y, plan.loss, plan.raw, plan.labels, shared)
         served = judge(subject, _options(plan, len(rows)))
         judged = served.judgement
-        oracle = judged.oracle(plan.domain)
+        oracle = judged.oracle(plan.domain) if search else Unsearched(judged.oracle(plan.domain.only(())), plan.domain.unit)
         return Prepared(
             partition.number,
             oracle,

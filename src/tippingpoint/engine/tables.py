@@ -61,6 +61,26 @@ class Cut:
         return Part(_numbered(x), y, weight, notes)
 
 
+def split_off(data: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """A frame without its columns of labels and of weights, and these, if they are given by name; all else as it is."""
+    import narwhals as nw
+
+    given = {"y": y, "sample_weight": sample_weight}
+    names = {argument: value for argument, value in given.items() if isinstance(value, str)}
+    if not names:
+        return data, y, sample_weight
+    frame = read_frame(data, "X")
+    if not isinstance(frame, nw.DataFrame):
+        argument, name = next(iter(names.items()))
+        raise InputError(
+            f"{argument}={name!r} names a column, and X is a {type(data).__name__}. Give one value per row, or X as a frame."
+        )
+    place = {str(name): name for name in frame.columns}
+    chosen = Cut(names.get("y"), names.get("sample_weight")).features(list(place))
+    given.update({argument: frame[place[name]].to_native() for argument, name in names.items()})
+    return frame.select(*(place[name] for name in chosen)).to_native(), given["y"], given["sample_weight"]
+
+
 def unknown_column(argument: str, name: str, names: Sequence[str]) -> InputError:
     """The error for the name of a column that is not there, with the nearest that are."""
     near = get_close_matches(name, names, 3, 0.6)
@@ -78,6 +98,10 @@ def named_column(argument: str, given: Any, what: str) -> str:
 
 def _numbered(frame: Any) -> Any:
     """A pandas frame with its rows numbered from 0: messages name a row of a partition by its number."""
-    if hasattr(frame, "reset_index") and hasattr(frame, "index"):
-        return frame.reset_index(drop=True)
-    return frame
+    if not (hasattr(frame, "reset_index") and hasattr(frame, "index")):
+        return frame
+    import pandas as pd
+
+    index = frame.index
+    numbered = isinstance(index, pd.RangeIndex) and (index.start, index.step, index.name) == (0, 1, None)
+    return frame if numbered else frame.reset_index(drop=True)  # which copies

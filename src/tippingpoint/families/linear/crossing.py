@@ -153,8 +153,9 @@ class CrossingOracle(NearestErrorOracle):
     def lightened(self) -> CrossingOracle:
         """Distances are all that is needed."""
         light = copy.copy(self)
-        light._found = self._found[0], self._found[1], self._found[2][:0]  # noqa: SLF001  # its own
-        light._boundaries, light._x = (), self._x[:0]  # noqa: SLF001
+        # Copies, as an empty view would keep the whole array.
+        light._found = self._found[0], self._found[1], self._found[2][:0].copy()  # noqa: SLF001  # its own
+        light._boundaries, light._x = (), self._x[:0].copy()  # noqa: SLF001
         return light
 
     def points(self, price: float, rows: IntArray, lift: FloatArray) -> Mapping[str, Any]:

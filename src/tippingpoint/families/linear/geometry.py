@@ -147,7 +147,8 @@ class ScoreGeometry:
     def without_rows(self) -> ScoreGeometry:
         """The same where no sample differs from another in how far it can be pushed, without the samples."""
         light = copy.copy(self)
-        light._x, light._options = self._x[:0], self._options[:0]  # noqa: SLF001  # its own
+        # Copies, as an empty view would keep the whole array.
+        light._x, light._options = self._x[:0].copy(), self._options[:0].copy()  # noqa: SLF001  # its own
         return light
 
     @property

@@ -11,7 +11,7 @@ from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.envelope import envelope
 from tippingpoint.families.trees.confirming import Ask
 from tippingpoint.families.trees.forest import Int32Array
-from tippingpoint.families.trees.on_thresholds import caution
+from tippingpoint.families.trees.on_thresholds import on_thresholds
 from tippingpoint.families.trees.proving import TreeTask
 from tippingpoint.space.domain import Domain
 
@@ -57,7 +57,7 @@ class LineOracle(AtomsOracle):
         super().__init__(np.concatenate([everyone, rows]), loss, cost, shown)
         self.unit: str = domain.unit
         self._notes = notes
-        self.caution: str = caution(domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing)
+        self.doubted = on_thresholds(domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing)
         names = [task.partition.forest.variables[v].name for v in moving]
         self.certificate: str = f"every cell of {names[0]!r} that the trees tell apart" if names else NOTHING_SEEN
 

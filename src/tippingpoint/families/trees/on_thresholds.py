@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
@@ -18,8 +20,45 @@ STAY_ON = "moves that small mean nothing: give these columns a step, or freeze t
 """The same where they are not."""
 
 
-def caution(domain: Domain, x: FloatArray, rows: IntArray, places: FloatArray, lift: FloatArray, *, errors: bool) -> str:
-    """What is to be said first of all of places that were found; empty where all of them are moves.
+@dataclass(frozen=True)
+class OnThresholds:
+    """Rows that have a higher loss at no cost, on thresholds.
+
+    Attributes
+    ----------
+    count
+        How many there are.
+    columns
+        The columns by which they are off their place, in the order of the space.
+    whole
+        The first of these that holds whole numbers only; None where none does.
+    errors
+        Whether the higher loss is an error.
+    """
+
+    count: int
+    columns: tuple[str, ...]
+    whole: str | None
+    errors: bool
+
+    def joined(self, other: OnThresholds) -> OnThresholds:
+        """Of the rows of both."""
+        columns = tuple(dict.fromkeys((*self.columns, *other.columns)))
+        return OnThresholds(self.count + other.count, columns, self.whole or other.whole, self.errors)
+
+    def words(self, rows: int) -> str:
+        """What is to be said before a number, of so many rows."""
+        one = self.count == 1
+        verb = ("errs" if one else "err") if self.errors else ("has" if one else "have") + " a higher loss"
+        named = ", ".join(map(repr, self.columns[:3])) + (" ..." if len(self.columns) > 3 else "")
+        remedy = STAY_ON if self.whole is None else f"{KEEP_WHOLE}; {SAY_WHOLE.format(name=self.whole)}"
+        return f"{self.count:,} of {rows:,} rows {verb} at no cost, on thresholds of the trees (in {named}); {remedy}"
+
+
+def on_thresholds(
+    domain: Domain, x: FloatArray, rows: IntArray, places: FloatArray, lift: FloatArray, *, errors: bool
+) -> OnThresholds | None:
+    """Rows to which places were found that are no moves; None if there are none.
 
     Parameters
     ----------
@@ -39,13 +78,10 @@ def caution(domain: Domain, x: FloatArray, rows: IntArray, places: FloatArray, l
     free = (lift > 0.0) & off.any(axis=1) & ~far.any(axis=1)
     count = len(np.unique(rows[free]))
     if not count:
-        return ""
-    verb = ("errs" if count == 1 else "err") if errors else ("has" if count == 1 else "have") + " a higher loss"
+        return None
     columns = np.flatnonzero(off[free].any(axis=0))
-    named = ", ".join(repr(domain.names[j]) for j in columns[:3]) + (" ..." if len(columns) > 3 else "")
-    whole = [j for j in columns if _whole(x[:, j])]
-    remedy = f"{KEEP_WHOLE}; {SAY_WHOLE.format(name=domain.names[whole[0]])}" if whole else STAY_ON
-    return f"{count:,} of {len(x):,} rows {verb} at no cost, on thresholds of the trees (in {named}); {remedy}"
+    whole = next((domain.names[j] for j in columns if _whole(x[:, j])), None)
+    return OnThresholds(count, tuple(domain.names[j] for j in columns), whole, errors)
 
 
 def _whole(column: FloatArray) -> bool:

@@ -18,7 +18,7 @@ from tippingpoint.core.problem import Problem
 from tippingpoint.core.prover import Limits, Proof, prove
 from tippingpoint.core.responses import Response
 from tippingpoint.families.trees.confirming import Ask, confirmed
-from tippingpoint.families.trees.on_thresholds import caution
+from tippingpoint.families.trees.on_thresholds import on_thresholds
 from tippingpoint.families.trees.proving import TreeErrors, TreeGains, TreeTask
 from tippingpoint.progress import interval_bar
 from tippingpoint.space.domain import Domain
@@ -130,7 +130,7 @@ class FoundOracle(AtomsOracle):
         columns = dict(zip(setting.domain.names, shown.T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, columns)
         lift = losses - task.losses[rows]
-        self.caution: str = caution(setting.domain, task.x, rows, places, lift, errors=task.crossing)
+        self.doubted = on_thresholds(setting.domain, task.x, rows, places, lift, errors=task.crossing)
 
         self._setting = setting
 
