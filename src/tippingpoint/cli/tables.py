@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tippingpoint import unpacking
 from tippingpoint.cli.dialects import COMMA, SNIFFED_BYTES, UNSPECIFIED, Dialect, shown, with_decimal_commas
 from tippingpoint.cli.streams import print_stderr
 from tippingpoint.errors import InputError
-from tippingpoint.files import archives
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files; all others are read as CSV."""
@@ -24,7 +24,7 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(://|::)")
 UNSERVED = (".zst", ".tar", ".tgz", ".7z")
 """Endings of packed files that are not."""
 
-EXPANSION, FREE_BYTES, FREE_CELLS = archives.EXPANSION, archives.TABLE_BYTES, archives.TABLE_CELLS
+EXPANSION, FREE_BYTES, FREE_CELLS = unpacking.EXPANSION, unpacking.FREE_BYTES, unpacking.FREE_CELLS
 """Limits of packed files: how many times its size one may hold, and the bytes and cells that one of any size may."""
 
 
@@ -40,7 +40,7 @@ def read_table(path: str, dialect: Dialect = UNSPECIFIED) -> Any:
     try:
         if kind == "Parquet":
             with Path(path).open("rb") as file:
-                archives.check_cells(path, Path(path).stat().st_size, file, FREE_CELLS)
+                unpacking.check_cells(path, Path(path).stat().st_size, file, FREE_CELLS)
                 return pd.read_parquet(file)
         with opened(path, suffix) as raw:
             return _read_csv(path, raw, dialect)
@@ -94,9 +94,9 @@ def opened(path: str, suffix: str) -> Iterator[io.BufferedReader[Any]]:
     """A CSV file; one that is packed, unpacked as it is read, once it is known to hold no more than `EXPANSION` allows."""
     if suffix in UNSERVED:
         raise InputError(f"{path}: CSV files packed as {suffix} are not read; unpack it, or pack it as .gz.")
-    if suffix not in (*archives.UNPACKERS, ".zip"):
+    if suffix not in (*unpacking.UNPACKERS, ".zip"):
         with io.BufferedReader(io.FileIO(path), SNIFFED_BYTES) as file:
             yield file
         return
-    with archives.unpacked_stream(path, suffix, FREE_BYTES) as stream:
+    with unpacking.unpacked_stream(path, suffix, FREE_BYTES) as stream:
         yield io.BufferedReader(stream, SNIFFED_BYTES)  # type: ignore[type-var]

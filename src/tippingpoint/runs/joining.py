@@ -223,9 +223,10 @@ def _direction(logs: Sequence[Log], name: str, *, given: bool | None) -> tuple[b
     silent = sum(name not in (log.higher_is_better or {}) for log in scored)
     if not silent:
         return higher, []
-    which = "the logs do" if silent == len(scored) else f"{silent:,} of the {len(scored):,} logs do"
-    assumed = f"{which} not say whether a higher {name!r} is better; {'yes' if higher else 'no'} is assumed"
-    return higher, [f"{assumed}: set higher_is_better= (--lower-is-better) if that is wrong"]
+    which = "the logs" if silent == len(scored) else f"{silent:,} of the {len(scored):,} logs"
+    assumed = f"{which} do not say whether a higher {name!r} is better, so {'higher' if higher else 'lower'} is assumed to be"
+    fix = f"higher_is_better={not higher} ({'--lower' if higher else '--higher'}-is-better)"
+    return higher, [f"{assumed} better; set {fix} if not"]
 
 
 def number_repeats(outcomes: Sequence[Outcome], *, repeats: bool) -> None:

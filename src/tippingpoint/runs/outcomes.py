@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError
-from tippingpoint.files.archives import FREE_BYTES, unpacked_stream
+from tippingpoint.files.archives import FREE_BYTES
+from tippingpoint.unpacking import unpacked_stream
 from tippingpoint.visible import visible
 
 COLUMNS = ("sample", "variant", "model", "repeat", "loss", "cost", "variation", "text", "original", "answer", "missing")

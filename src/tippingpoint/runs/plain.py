@@ -13,8 +13,8 @@ from typing import IO, Any
 
 from tippingpoint.data.frames import read_frame
 from tippingpoint.errors import InputError, listed
-from tippingpoint.files.archives import TABLE_BYTES, check_cells, unpacked_stream
 from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Choice, Log, Outcome, Place, as_number, json_lines, short
+from tippingpoint.unpacking import FREE_BYTES, check_cells, unpacked_stream
 from tippingpoint.visible import visible
 
 PARQUET = (".parquet", ".pq")
@@ -88,7 +88,7 @@ def _opened(source: Path) -> Iterator[IO[bytes]]:
     """A CSV file; one that is packed, unpacked within limits."""
     suffix = source.suffix.lower()
     if suffix == ".gz":
-        with unpacked_stream(str(source), suffix, TABLE_BYTES) as stream:
+        with unpacked_stream(str(source), suffix, FREE_BYTES) as stream:
             yield stream
         return
     with source.open("rb") as file:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError, listed
-from tippingpoint.files.archives import FREE_BYTES, unpacked_stream
+from tippingpoint.files.archives import FREE_BYTES
 from tippingpoint.runs.harness import is_harness, read_harness
 from tippingpoint.runs.inspect_logs import is_inspect, read_inspect
 from tippingpoint.runs.joining import join
 from tippingpoint.runs.outcomes import Choice, Log, check_regular, encodable, short
 from tippingpoint.runs.plain import JSON_LINES, PARQUET, read_plain
 from tippingpoint.runs.runs import Runs
+from tippingpoint.unpacking import unpacked_stream
 from tippingpoint.visible import visible
 
 TABLES = (".csv", ".gz", ".tsv", *PARQUET)
