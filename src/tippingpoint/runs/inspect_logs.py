@@ -75,7 +75,8 @@ def load(path: Path) -> Any:
     """The log as a document; `.eval` needs Inspect's own reader, JSON is read by it if it is installed."""
     archive = zipfile.is_zipfile(path)
     if archive:
-        check_size(Content(path))
+        with reading(visible(path), "a log of Inspect"):
+            check_size(Content(path))
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
