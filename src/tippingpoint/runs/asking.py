@@ -276,7 +276,8 @@ class Pool:
     def __init__(self, concurrency: int, *, loop: bool, timeout: float | None = None) -> None:
         self.concurrency = concurrency
         self.timeout = timeout
-        self._threads, self._calls = Threads(concurrency), Threads(concurrency)
+        # Those that ask may all be stuck when answers are judged; a call with a time limit leaves one of `_calls` behind.
+        self._threads, self._calls, self._judges = (Threads(concurrency) for _ in range(3))
         self._closing = False
         self._loop = asyncio.new_event_loop() if loop else None
         if self._loop is not None:
@@ -306,7 +307,7 @@ class Pool:
 
     def map(self, function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
         """What a function makes of each."""
-        futures = [self._threads.submit(function, value) for value in values]
+        futures = [self._judges.submit(function, value) for value in values]
         try:
             return [future.result() for future in futures]
         finally:
@@ -327,8 +328,8 @@ class Pool:
 
     def close(self) -> None:
         """Let threads and the event loop end; a call that is stuck is left behind."""
-        self._threads.shutdown()
-        self._calls.shutdown()
+        for threads in (self._threads, self._calls, self._judges):
+            threads.shutdown()
         if self._loop is not None:
             self._closing = True
             asyncio.run_coroutine_threadsafe(self._end(self._loop), self._loop)

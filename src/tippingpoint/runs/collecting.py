@@ -235,9 +235,10 @@ def _function(name: str, function: Any, *, named: bool) -> str | None:
     if isinstance(function, FunctionType) and function.__name__ != LAMBDA and function.__closure__ is None:
         plain = [repr(each) for each in function.__defaults__ or () if isinstance(each, (str, int, float, type(None)))]
         return f"{begins}:{fingerprint([_code(function.__code__), plain])[:16]}"
+    shown = getattr(function, "__name__", type(function).__name__)
     raise InputError(
-        f"ask={short(name, str)} has no name of its own, and the store keeps answers by name: those of another model could be"
-        " taken for its own. Set name='...', or give ask={'...': function}."
+        f"ask={shown} has no name of its own, and the store keeps answers by name: those of another model could be taken for"
+        " its. Set name='...', or give ask={'...': function}."
     )
 
 

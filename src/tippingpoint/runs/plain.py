@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from tippingpoint.data.frames import read_frame
 from tippingpoint.errors import InputError, listed
 from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Choice, Log, Outcome, Place, as_number, json_lines, short
@@ -106,6 +108,8 @@ def _check_cells(source: Path, cells: int) -> None:
 
 
 def _parquet(source: Path) -> Any:
+    import pandas as pd
+
     try:
         from pyarrow import parquet, types
     except ImportError:
@@ -121,7 +125,9 @@ def _parquet(source: Path) -> Any:
         frame = parquet.read_table(file, read_dictionary=texts).to_pandas()
         for k, kind in enumerate(frame.dtypes):
             if kind == "category":
-                frame.isetitem(k, frame.iloc[:, k].astype(object))
+                held = frame.iloc[:, k].cat
+                values = np.array([*held.categories, None], dtype=object)[held.codes]  # the last of them is what is missing
+                frame.isetitem(k, pd.Series(values, frame.index, dtype=object))
     return frame
 
 
