@@ -99,4 +99,4 @@ def opened(path: str, suffix: str) -> Iterator[io.BufferedReader[Any]]:
             yield file
         return
     with unpacking.unpacked_stream(path, suffix, FREE_BYTES) as stream:
-        yield io.BufferedReader(stream, SNIFFED_BYTES)  # type: ignore[type-var]
+        yield io.BufferedReader(stream, SNIFFED_BYTES)

@@ -16,7 +16,7 @@ import numpy as np
 from tippingpoint.data.frames import read_frame
 from tippingpoint.errors import InputError, listed
 from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Choice, Log, Outcome, Place, as_number, json_lines, short
-from tippingpoint.unpacking import FREE_BYTES, check_cells, unpacked_stream
+from tippingpoint.unpacking import EXPANSION, FREE_BYTES, check_cells, unpacked_stream
 from tippingpoint.visible import visible
 
 PARQUET = (".parquet", ".pq")
@@ -121,14 +121,37 @@ def _parquet(source: Path) -> Any:
         schema = parquet.read_schema(file)
         file.seek(0)
         texts = [field.name for field in schema if types.is_string(field.type) or types.is_large_string(field.type)]
-        # A text that stands once in the file and in a million rows must not be copied a million times.
-        frame = parquet.read_table(file, read_dictionary=texts).to_pandas()
+        # A text that stands once in the file may stand in a million rows; these are counted before they are made.
+        table = parquet.read_table(file, read_dictionary=texts)
+        whole, size = sum(_text_bytes(table.column(k)) for k in range(table.num_columns)), source.stat().st_size
+        limit = max(FREE_BYTES, EXPANSION * size)
+        if whole > limit:
+            raise InputError(
+                f"{visible(source)} holds {whole:,} bytes of text once it is unpacked, in {size:,}. At most {limit:,} are read from"
+                " a file of that size, so that none can fill the memory. Split it."
+            )
+        frame = table.to_pandas()
         for k, kind in enumerate(frame.dtypes):
             if kind == "category":
                 held = frame.iloc[:, k].cat
                 values = np.array([*held.categories, None], dtype=object)[held.codes]  # the last of them is what is missing
                 frame.isetitem(k, pd.Series(values, frame.index, dtype=object))
     return frame
+
+
+def _text_bytes(column: Any) -> int:
+    """How many bytes the texts of a column of a dictionary take, each counted as often as it stands there."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(column.type):
+        return 0
+    total = 0
+    for chunk in column.chunks:
+        if types.is_string(chunk.dictionary.type) or types.is_large_string(chunk.dictionary.type):
+            lengths = compute.binary_length(chunk.dictionary)
+            counts = np.bincount(chunk.indices.drop_null().to_numpy(), minlength=len(lengths))
+            total += int(counts @ lengths.fill_null(0).to_numpy().astype(np.int64))
+    return total
 
 
 def _frame_records(frame: Any) -> tuple[list[dict[str, Any]], list[int | None]]:
