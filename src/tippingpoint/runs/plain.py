@@ -127,8 +127,8 @@ def _parquet(source: Path) -> Any:
         limit = max(FREE_BYTES, EXPANSION * size)
         if whole > limit:
             raise InputError(
-                f"{visible(source)} holds {whole:,} bytes of text once it is unpacked, in {size:,}. At most {limit:,} are read from"
-                " a file of that size, so that none can fill the memory. Split it."
+                f"{visible(source)} holds {whole:,} bytes of text once it is unpacked, in {size:,}. At most {limit:,} are read"
+                " from a file of that size, so that none can fill the memory. Split it."
             )
         frame = table.to_pandas()
         for k, kind in enumerate(frame.dtypes):
