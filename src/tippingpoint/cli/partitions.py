@@ -261,7 +261,7 @@ def _check_address(address: str) -> None:
         parse_host_port(place)
     except ValueError as error:
         raise InputError(
-            f"--cluster {address} is no address ({why(error)}); give one as tcp://10.0.0.1:8786, or tls://."
+            f"--cluster {address} is no address ({why(error)}); give one as tcp://10.0.0.1:8786 or tls://10.0.0.1:8786."
         ) from None
     if scheme in ENCRYPTED:
         _check_certificates(address)
