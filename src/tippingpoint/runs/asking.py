@@ -291,6 +291,7 @@ class Pool:
         while not self._closing:
             with suppress(BaseException):
                 loop.run_forever()
+        loop.close()
 
     def submit(self, asker: Asker, prompts: Sequence[Any], record: Callable[[list[Reply | None]], None]) -> Future[None]:
         """Ask, and have what comes of it recorded: by who asked, as no interrupt reaches other threads than the main one."""
@@ -334,8 +335,6 @@ class Pool:
             self._closing = True
             asyncio.run_coroutine_threadsafe(self._end(self._loop), self._loop)
             self._runner.join(PATIENCE)
-            if not self._runner.is_alive():
-                self._loop.close()
 
     @staticmethod
     async def _end(loop: asyncio.AbstractEventLoop) -> None:
