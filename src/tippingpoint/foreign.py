@@ -51,5 +51,9 @@ def why(error: BaseException) -> str:
     """In words: what another's error says, without a full stop."""
     if isinstance(error, SystemExit):
         return f"it ends the program, by sys.exit({error.code!r})"
-    message = PLACE.sub("", STACK.split(str(error), maxsplit=1)[0])
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # its own code, which may fail like any other
+        return f"{type(error).__name__}, whose text cannot be read"
+    message = PLACE.sub("", STACK.split(text, maxsplit=1)[0])
     return textwrap.shorten(message, MESSAGE_LENGTH, placeholder=" …").rstrip(".") or type(error).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -248,6 +249,61 @@ def test_a_cluster_that_runs_is_used_and_left_running(scheduler: str, place: Pat
 
     with Client(scheduler, set_as_default=False) as client:
         assert len(client.scheduler_info()["workers"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({}, "--cluster tls://127.0.0.1:9 needs certificates, and Dask's configuration names none."),
+        ({"CA_FILE": "gone.pem", "CLIENT__CERT": "gone.pem"}, "the certificates cannot be read (No such file or directory)."),
+    ],
+)
+def test_an_encrypted_address_needs_certificates(place: Path, files: dict[str, str], sentence: str) -> None:
+    pytest.importorskip("distributed")
+    names = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": path for name, path in files.items()}
+    found = run("evaluate", *WEIGHTED, "--data", "big", "--cluster", "tls://127.0.0.1:9", cwd=place, **names)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert sentence in found.stderr.replace("[Errno 2] ", "")
+    assert "Set distributed.comm.tls in Dask's configuration" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made by openssl")
+def test_a_cluster_with_certificates_is_used(place: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    both, key = str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem")
+    made = (
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+        "-keyout",
+        key,
+        "-out",
+        both,
+    )
+    subprocess.run([str(shutil.which("openssl")), *made], check=True, capture_output=True)
+    roles = {
+        f"tls_{role}_{what}": path
+        for role in ("client", "scheduler", "worker")
+        for what, path in (("cert", both), ("key", key))
+    }
+    security = distributed.Security(tls_ca_file=both, require_encryption=True, **roles)
+    settings: dict[str, Any] = {"processes": False, "protocol": "tls://", "security": security, "dashboard_address": ":0"}
+    names = {"CA_FILE": both, "CLIENT__CERT": both, "CLIENT__KEY": key}
+    env = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": path for name, path in names.items()}
+    whole = run("evaluate", *WEIGHTED, "--data", "one.parquet", cwd=place)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **settings) as cluster:
+        address = cluster.scheduler_address
+        assert address.startswith("tls://")
+        parts = run("evaluate", *WEIGHTED, "--data", "big", "--cluster", address, cwd=place, **env)
+    assert (parts.returncode, parts.stderr) == (0, "")
+    same(parts.stdout, whole.stdout)
 
 
 def test_nobody_at_the_address_is_one_sentence(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -359,11 +363,187 @@ def test_what_a_judge_may_not_say(tmp_path: Path, verdict: Any, sentence: str) -
     assert len(store.read_text().splitlines()) == 13  # the answers to the originals are not lost
 
 
-def test_a_judge_that_fails_names_the_answer() -> None:
+def test_a_judge_that_always_fails_names_the_answer() -> None:
     def failing(answer: str) -> float:
         return 1 / 0
 
     assert "judge fails (division by zero) on the answer '2'" in str(refusal(lambda: collected(judge=failing)))
+
+
+class Wordless(Exception):  # noqa: N818  # as a user might have it
+    """An exception whose text cannot be had."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def test_a_judge_that_fails_on_one_answer_marks_it_and_goes_on() -> None:
+    def judging(answer: str, sample: dict[str, Any]) -> float:
+        if answer == "4":
+            raise ValueError("\x1b[2J4?")
+        if answer == "6":
+            raise Wordless
+        return judge(answer, sample)
+
+    runs, whole = collected(judge=judging), collected()
+    marked = whole.table["answer"].isin(["4", "6"])
+    assert runs.missing == {
+        "the judge fails: ValueError: \\x1b[2J4?": int((whole.table["answer"] == "4").sum()),
+        "the judge fails: Wordless: Wordless, whose text cannot be read": int((whole.table["answer"] == "6").sum()),
+    }
+    pd.testing.assert_series_equal(runs.table["loss"][~marked], whole.table["loss"][~marked])
+    assert runs.unasked == 0
+
+
+def test_half_a_surrogate_pair_is_kept_and_readable_again(tmp_path: Path) -> None:
+    store, judged = tmp_path / "runs.jsonl", list[str]()
+
+    def odd(prompt: str) -> Any:
+        return {"\ud800": ["\udfff", prompt]} if prompt.isupper() else f"\ud800{prompt}"
+
+    def judging(answer: Any) -> float:
+        judged.append(answer)
+        return 0.0
+
+    samples = [{"sample": "\udc80", "text": "what\ud800 is it", "topic": "\ud800"}, {"sample": "b", "text": "and it"}]
+    for _ in range(2):
+        runs = tp.collect(samples, [v.Case("upper")], ask={"\ud83d": odd}, judge=judging, store=store)
+        assert runs.table["answer"].tolist() == [
+            "\\ud800what\\ud800 is it",
+            {"\\ud800": ["\\udfff", "WHAT\\ud800 IS IT"]},
+            "\\ud800and it",
+            {"\\ud800": ["\\udfff", "AND IT"]},
+        ]
+        assert runs.models == ["\\ud83d"]
+        assert runs.table["topic"][0] == "\\ud800"
+    assert judged[0] == judged[4] == "\ud800what\ud800 is it", "the judge sees the answer as it is"
+    assert len(store.read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize("form", ["plain", "async"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError, SystemExit, GeneratorExit, Wordless])
+def test_whatever_a_call_raises_ends_that_call_and_nothing_else(form: str, error: type[BaseException]) -> None:
+    asked = 0
+
+    def plain(prompt: str) -> str:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise error
+        return adds(prompt)
+
+    async def later(prompt: str) -> str:
+        return plain(prompt)
+
+    runs = collected(ask=plain if form == "plain" else later, retries=0)
+    assert runs.interrupted == (error is KeyboardInterrupt)
+    assert asked == (3 if runs.interrupted else 48)
+    if not runs.interrupted:
+        assert sum(runs.missing.values()) == 1
+        assert next(iter(runs.missing)).startswith(error.__name__)
+
+
+def test_an_interrupt_in_a_task_of_the_users_own_ends_the_run() -> None:
+    async def inner(prompt: str) -> str:
+        if "3" in prompt:
+            raise KeyboardInterrupt
+        return adds(prompt)
+
+    async def later(prompt: str) -> str:
+        return await asyncio.create_task(inner(prompt))
+
+    runs = collected(ask=later)
+    assert runs.interrupted
+    assert len(runs.table) == 2
+
+
+@pytest.mark.parametrize("form", ["plain", "async", "stubborn", "batch"])
+def test_a_call_that_takes_too_long_fails_and_holds_nothing_up(form: str) -> None:
+    stuck = threading.Event()
+
+    def plain(prompt: str) -> str:
+        if prompt.isupper():
+            stuck.wait(60)
+        return adds(prompt)
+
+    async def later(prompt: str) -> str:
+        while prompt.isupper() and not stuck.is_set():
+            try:
+                await asyncio.sleep(0.05)
+            except asyncio.CancelledError:
+                if form == "async":
+                    raise
+        return adds(prompt)
+
+    def batch(prompts: list[str]) -> list[str]:
+        return [plain(prompt) for prompt in prompts]
+
+    ask: Any = {"plain": plain, "batch": batch}.get(form, later)
+    settings: dict[str, Any] = {"batch": 2} if form == "batch" else {}
+    runs = collected(SAMPLES[:3], [v.Case("upper"), v.Punctuation()], ask=ask, retries=0, timeout=0.3, order="plan", **settings)
+    stuck.set()
+    late = runs.table["missing"] == "TimeoutError: no answer within 0.3 seconds"
+    assert late[runs.table["variant"] == "case"].all()
+    assert not late[runs.table["variant"] == "original"].any()
+    assert form == "batch" or int(late.sum()) == 3
+
+
+def test_a_coroutine_that_blocks_its_loop_is_refused_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tippingpoint.runs.asking.PATIENCE", 0.1)
+    stuck = threading.Event()
+
+    async def blocks(prompt: str) -> str:
+        stuck.wait(60)
+        return prompt
+
+    refused = str(refusal(lambda: collected(ask=blocks, timeout=0.1)))
+    stuck.set()
+    assert (
+        "blocks its event loop for more than timeout=0.1 seconds. Await inside it, or write it as a plain function." in refused
+    )
+
+
+STUCK = """
+import asyncio, sys, threading, time
+import tippingpoint as tp
+
+asked = 0
+
+def ask(prompt):
+    global asked
+    asked += 1
+    if asked > 3:
+        print("stuck", flush=True)
+        time.sleep(300)
+    return prompt
+
+async def later(prompt):
+    if asked >= 3:
+        print("stuck", flush=True)
+        await {wait}
+    return ask(prompt)
+
+runs = tp.collect([f"text {{k}}" for k in range(9)], [], ask={ask}, judge=lambda _: 0.0, progress=False)
+print(runs.interrupted, len(runs.table), flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX systems")
+@pytest.mark.parametrize(
+    ("ask", "wait"),
+    [("ask", "None"), ("later", "asyncio.sleep(300)"), ("later", "asyncio.to_thread(time.sleep, 300)")],
+)
+def test_two_interrupts_end_a_run_whose_call_is_stuck(ask: str, wait: str) -> None:
+    words = [sys.executable, "-c", STUCK.format(ask=ask, wait=wait)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "stuck\n"
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None, "the first one waits for what is under way"
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=30)[0]
+    assert (process.returncode, told) == (0, "True 3\n")
 
 
 async def coroutine(*given: Any) -> float:
@@ -391,6 +571,11 @@ async def coroutine(*given: Any) -> float:
         ({"calls": 0}, "calls=0 must be a whole number, 1 or more"),
         ({"concurrency": 1.5}, "concurrency=1.5 must be"),
         ({"rate": 0}, "rate=0 must be positive"),
+        ({"timeout": 0}, "timeout=0 must be a number of seconds above 0"),
+        ({"timeout": math.inf}, "timeout=inf must be a number of seconds above 0"),
+        ({"name": ""}, "name='' must be the name of one model"),
+        ({"name": "a", "ask": {"b": adds}}, "name='a' must be the name of one model, and ask names its models already"),
+        ({"judge": lambda _: 10**400}, "outside [0, 1]"),
         ({"backoff": -1}, "backoff=-1 must be"),
         ({"order": "random"}, "order='random' is none of 'influence', 'plan'"),
         ({"failed": "drop"}, "failed='drop' is none of"),

@@ -125,9 +125,11 @@ def test_damage_in_the_middle_is_an_error_that_names_the_line_and_changes_nothin
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"samples": 7}, "holds answers for other samples (6; now 7, or other texts, or another seed)"),
-        ({"variations": [tp.variations.Case("title")]}, "holds answers for other variations of them ('case'; now 'case'"),
-        ({"variations": []}, "holds answers for other variations of them ('case'; now "),
+        (
+            {"variations": [tp.variations.Case("title")]},
+            "holds another text for 'case' of sample '0': other samples, variations,",
+        ),
+        ({"prompt": lambda sample: f"Q: {sample['text']}"}, "holds another text for 'original' of sample '0'"),
     ],
 )
 def test_a_store_of_something_else_is_refused(tmp_path: Path, settings: dict[str, Any], sentence: str) -> None:
@@ -138,10 +140,124 @@ def test_a_store_of_something_else_is_refused(tmp_path: Path, settings: dict[str
     assert store.read_bytes() == before
 
 
+def test_a_store_that_answers_none_of_the_prompts_is_refused(tmp_path: Path) -> None:
+    store = tmp_path / "runs.jsonl"
+    collected(store)
+    before = store.read_bytes()
+    others = {f"q{k}": f"something else {k}" for k in range(3)}
+    answered = refusal(lambda: tp.collect(others, [], ask={"m": str}, judge=lambda _: 0.0, store=store))
+    assert "holds 12 answers, and none to these prompts" in str(answered)
+    assert store.read_bytes() == before
+
+
 def test_a_seed_is_part_of_what_was_asked(tmp_path: Path) -> None:
     store, typos = tmp_path / "runs.jsonl", [tp.variations.Typos(0.3)]
     collected(store, variations=typos)
-    assert "or another seed" in str(refusal(lambda: collected(store, variations=typos, seed=1)))
+    assert "prompt= or seed=" in str(refusal(lambda: collected(store, variations=typos, seed=1)))
+
+
+def test_samples_and_variations_may_be_added_and_left_out(tmp_path: Path) -> None:
+    store, asked = tmp_path / "runs.jsonl", list[str]()
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return prompt.lower()
+
+    both = [tp.variations.Case("upper"), tp.variations.Wrapper("Please: {text}")]
+    collected(store, ask={"m": ask})
+    grown = collected(store, samples=9, variations=both, ask={"m": ask})
+    assert len(asked) == len(set(asked)) == 27
+    assert "15 prompts sent; 12 answers were in the store" in grown.notes
+    assert grown.table.equals(collected(tmp_path / "new.jsonl", samples=9, variations=both).table)
+    part = collected(store, samples=2, ask={"m": ask})
+    assert len(asked) == 27
+    assert len(part.table) == 4
+    assert "23 answers in the store are to prompts that are not asked here" in part.notes
+
+
+def test_a_store_of_the_first_format_is_read_and_extended(tmp_path: Path) -> None:
+    """Its first line described samples, whatever that says now, and its answers have no names of samples."""
+    store = tmp_path / "runs.jsonl"
+    collected(store)
+    lines = [json.loads(line) for line in store.read_text().splitlines()[1:]]
+    old = [{name: value for name, value in line.items() if name not in ("sample", "variant")} for line in lines]
+    for samples in ({"count": 6, "sha256": "0"}, 5, None):
+        head = {"format": "tippingpoint.runs/1", "samples": samples}
+        store.write_text("".join(json.dumps(line) + "\n" for line in [head, *old]))
+        runs = collected(store, samples=7)
+        assert "2 prompts sent; 12 answers were in the store" in runs.notes
+
+
+def test_a_prompt_that_fails_for_good_leaves_a_finished_run_as_it_was(tmp_path: Path) -> None:
+    store = tmp_path / "runs.jsonl"
+
+    def ask(prompt: str) -> str:
+        if prompt.isupper():
+            raise PermissionError("content filter")
+        return prompt
+
+    runs = [collected(store, samples=25, ask={"m": ask}, retries=0) for _ in range(3)]
+    for again in runs:
+        assert again.table.equals(runs[0].table)
+        assert again.unasked == 0
+        assert again.missing == {"PermissionError: content filter": 25}
+    assert "20 prompts sent; 25 answers were in the store; 25 prompts had failed before" in runs[2].notes
+    assert len(store.read_bytes().splitlines()) == 51, "the same error is not written again"
+
+
+def nameless() -> dict[str, Any]:
+    """Models that share their names with others."""
+
+    class Model:
+        def __call__(self, prompt: str) -> str:
+            return prompt
+
+        def ask(self, prompt: str) -> str:
+            return prompt
+
+    def closure(suffix: str) -> Any:
+        def ask(prompt: str) -> str:
+            return prompt + suffix
+
+        return ask
+
+    return {
+        "<lambda>": lambda prompt: prompt,
+        "partial": partial(str.replace, "a", "b"),
+        "Model": Model(),
+        "ask": Model().ask,
+        "closure": closure("!"),
+    }
+
+
+@pytest.mark.parametrize("kind", list(nameless()))
+def test_a_model_without_a_name_of_its_own_needs_one_in_a_store(tmp_path: Path, kind: str) -> None:
+    store, ask = tmp_path / "runs.jsonl", nameless()[kind]
+    shown = "ask" if kind == "closure" else kind
+    assert str(refusal(lambda: collected(store, ask=ask))).startswith(f"ask={shown} has no name of its own, and the store")
+    assert not store.exists()
+    if kind != "partial":  # which takes another argument
+        assert collected(store, ask=ask, name="large").models == ["large"]
+        assert len(collected(store, ask=ask, name="small", calls=12).table) == 12, "asked, not taken from the other"
+
+
+def test_another_function_of_the_same_name_gets_no_answers_of_the_first(tmp_path: Path) -> None:
+    store = tmp_path / "runs.jsonl"
+    code = "def ask(prompt):\n    return client(prompt, '{}') if prompt not in {{'a', 'b', 'c'}} else ''"
+    models = []
+    for name in ("large", "large", "small"):
+        space: dict[str, Any] = {"client": lambda _, model: model}
+        exec(code.format(name), space)  # noqa: S102  # as a notebook runs a cell again
+        models.append(space["ask"])
+    for same in models[:2]:
+        assert set(collected(store, ask=same).table["answer"]) == {"large"}
+    before = store.read_bytes()
+    refused = str(refusal(lambda: collected(store, ask=models[2])))
+    assert "ask=ask is another function than the one whose answers are in store=" in refused
+    assert "Set name='ask' if they answer the same, or another name to ask again." in refused
+    assert store.read_bytes() == before
+    assert set(collected(store, ask=models[2], name="ask").table["answer"]) == {"large"}, "as the user says"
+    assert set(collected(store, ask=models[2], name="small").table["answer"]) == {"small"}
 
 
 def test_models_and_repeats_may_be_added(tmp_path: Path) -> None:
@@ -152,12 +268,99 @@ def test_models_and_repeats_may_be_added(tmp_path: Path) -> None:
     assert len(runs.table) == 48
 
 
-def test_a_file_that_is_no_store_is_not_written_to(tmp_path: Path) -> None:
-    for content in (b"a,b\n1,2\n", b'{"a": 1}\n', b"[]\n"):
-        path = tmp_path / "data.csv"
-        path.write_bytes(content)
-        assert "line 1 is not that of a store of answers" in str(refusal(partial(collected, path)))
-        assert path.read_bytes() == content
+FOREIGN = {
+    "CSV": b"a,b\n1,2\n",
+    "JSON": b'{"a": 1}\n',
+    "list": b"[]\n",
+    "no end of line": b"first line\nlast line, no newline at its end",
+    "one line": b"one line, no newline: my only copy",
+    "half a JSON line": b'{"a": 1}\n{"b": 2',
+    "blank": b"\n\n",
+    "spaces": b"   ",
+    "zeros": b"\0" * 100,
+    "begins alike": b'{"format": "tippingpoint.other/1"',
+    "other format": b'{"format": "tippingpoint.runs/99"}\n{"model": "m", "key',
+    "beginning of one": b'{"for',
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_a_file_that_is_no_store_is_not_written_to(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(FOREIGN[kind])
+    before = path.stat()
+    assert "is not a store: line 1 is not that of a store of answers" in str(refusal(partial(collected, path)))
+    assert path.read_bytes() == FOREIGN[kind]
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_what_follows_a_store_is_not_cut_off_unless_it_is_half_an_answer(tmp_path: Path) -> None:
+    store = tmp_path / "runs.jsonl"
+    collected(store)
+    content = store.read_bytes()
+    for end in (b"my notes", b'{"sample": 3', b"\0\0\0", b"[1]", b"3"):
+        store.write_bytes(content + end)
+        assert "line 14 is damaged" in str(refusal(lambda: collected(store)))
+        assert store.read_bytes() == content + end
+
+
+def test_an_empty_file_and_a_first_line_that_was_cut_off_become_a_store(tmp_path: Path) -> None:
+    for begun in (b"", b'{"format": "tippingpoint.runs/2', b'{"format": "tippingpoint.runs/1", "samples": {"cou'):
+        store = tmp_path / "runs.jsonl"
+        store.write_bytes(begun)
+        collected(store)
+        assert store.read_bytes().splitlines()[0] == b'{"format": "tippingpoint.runs/2"}'
+        assert "12 answers were in the store" in str(collected(store))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="of POSIX systems")
+def test_what_is_no_file_is_no_store(tmp_path: Path) -> None:
+    pipe, gone, zero = tmp_path / "pipe", tmp_path / "gone", tmp_path / "zero"
+    os.mkfifo(pipe)
+    gone.symlink_to(tmp_path / "nothing")
+    zero.symlink_to("/dev/zero")
+    for path, kind in ((pipe, "pipe"), (tmp_path, "directory"), (zero, "device"), (Path("/dev/null"), "device")):
+        assert f"is a {kind}; give the name of a file" in str(refusal(partial(collected, path)))
+    with pytest.raises(tp.OutputError, match="it is a link to nothing"):
+        collected(gone)
+    assert not (tmp_path / "nothing").exists()
+    assert "is no path" in str(refusal(lambda: collected(Path("a\0b"))))
+    assert "is no path" in str(refusal(lambda: collected(5)))  # type: ignore[arg-type]
+    store, link = tmp_path / "runs.jsonl", tmp_path / "link"
+    collected(store)
+    link.symlink_to(store)
+    assert "12 answers were in the store" in str(collected(link)), "a link to a store is one"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"model": "m", "key": "k", "repeat": 1e999}',
+        '{"model": "m", "key": "k", "repeat": -1}',
+        '{"model": "m", "key": "k", "repeat": true}',
+        '{"model": ["m"], "key": "k", "repeat": 0}',
+        '{"model": "m", "key": {}, "repeat": 0}',
+        '{"model": "m", "key": "k", "repeat": 0, "error": {"a": 1}}',
+    ],
+)
+def test_a_line_of_other_kinds_of_values_is_damaged(tmp_path: Path, record: str) -> None:
+    store = tmp_path / "runs.jsonl"
+    collected(store)
+    with store.open("a") as file:
+        file.write(record + "\n")
+    assert "line 14 is damaged" in str(refusal(lambda: collected(store)))
+
+
+def test_nothing_in_a_store_moves_a_terminal(tmp_path: Path) -> None:
+    store = tmp_path / "runs.jsonl"
+    collected(store)
+    lines = [json.loads(line) for line in store.read_text().splitlines()]
+    lines[1] = {**{name: lines[1][name] for name in ("model", "key", "repeat")}, "error": "\x1b[2J\u202e"}
+    store.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert collected(store, failed="keep").missing == {"\\x1b[2J\\u202e": 1}
+    lines[1] = {**lines[2], "variant": "\x1b[2J", "sample": "\x1b[1m", "key": "k"}
+    store.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "\x1b" not in str(collected(store))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files are locked on POSIX systems only")

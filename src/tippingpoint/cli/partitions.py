@@ -34,6 +34,15 @@ ALL_ROWS = ("report", "sensitive")
 ANSWER_SECONDS = 5
 """How long a scheduler has to answer."""
 
+ENCRYPTED = ("tls", "wss")
+"""Schemes of addresses whose connections are encrypted, and prove by certificates who is at the other end."""
+
+CERTIFICATES = (
+    "Set distributed.comm.tls in Dask's configuration, or the variables DASK_DISTRIBUTED__COMM__TLS__CA_FILE,"
+    " DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY."
+)
+"""What an encrypted connection needs."""
+
 SHOWN_VALUES = 1000
 """Distinct values of a column that are looked for: more are no classes, and no categories that anybody writes down."""
 
@@ -276,7 +285,23 @@ def _check_address(address: str) -> None:
         get_backend(scheme)
         parse_host_port(place)
     except ValueError as error:
-        raise InputError(f"--cluster {address} is no address ({why(error)}); give one as tcp://10.0.0.1:8786.") from None
+        raise InputError(
+            f"--cluster {address} is no address ({why(error)}); give one as tcp://10.0.0.1:8786 or tls://10.0.0.1:8786."
+        ) from None
+    if scheme in ENCRYPTED:
+        _check_certificates(address)
+
+
+def _check_certificates(address: str) -> None:
+    """Whether Dask's configuration holds what an encrypted connection needs."""
+    from distributed.security import Security
+
+    try:
+        missing = Security().get_connection_args("client")["ssl_context"] is None
+    except (OSError, ValueError) as error:  # files that are not there, or are no certificates
+        raise InputError(f"--cluster {address}: the certificates cannot be read ({why(error)}). {CERTIFICATES}") from None
+    if missing:
+        raise InputError(f"--cluster {address} needs certificates, and Dask's configuration names none. {CERTIFICATES}")
 
 
 def _is_pattern(path: str) -> bool:

@@ -13,6 +13,7 @@ from tippingpoint.cli.parsing import command, number
 from tippingpoint.cli.streams import print_answer, print_stderr
 from tippingpoint.costs import Cost, FormatChanges, Prices, WordEdits
 from tippingpoint.errors import InputError
+from tippingpoint.foreign import why
 from tippingpoint.runs.reading import read_runs
 from tippingpoint.runs.runs import Runs
 from tippingpoint.visible import csv_text, visible
@@ -41,7 +42,15 @@ def add(commands: Any) -> None:
     parser.add_argument("logs", metavar="[VARIANT=]LOG", nargs="+", help="a log, a table, or a folder of logs")
     group = parser.add_argument_group("what is in the logs")
     group.add_argument("--original", metavar="VARIANT", help="the variant that is the sample as it is")
-    group.add_argument("--metric", metavar="NAME", help="the loss is 1 less this; default the first between 0 and 1")
+    group.add_argument("--metric", metavar="NAME", help="the metric that makes the loss (default: the first between 0 and 1)")
+    direction = group.add_mutually_exclusive_group()
+    direction.add_argument("--higher-is-better", action="store_true", default=None, help="the loss is 1 - metric")
+    direction.add_argument(
+        "--lower-is-better",
+        dest="higher_is_better",
+        action="store_false",
+        help="the loss is the metric itself (default: as the logs say, else 1 - metric)",
+    )
     group.add_argument("--filter", metavar="NAME", help="of lm-evaluation-harness, where a file has several")
     group.add_argument("--model", metavar="NAME", help="what the model is called, where the logs do not say")
     group.add_argument(
@@ -85,6 +94,7 @@ def run(options: argparse.Namespace) -> None:
         repeats=options.repeats,
         match=options.match,
         damaged="drop" if options.drop_damaged else "refuse",
+        higher_is_better=options.higher_is_better,
     )
     kept = {"keep": lambda: runs, "wrong": lambda: runs.filled(1.0), "drop": runs.without_missing}[options.missing]()
     if options.out is not None:
@@ -151,4 +161,6 @@ def _written(runs: Runs, out: str) -> str | bytes:
         runs.table.to_parquet(held)
     except ImportError:
         raise InputError(f"--out {out}: Parquet needs pyarrow; pip install 'tippingpoint[parquet]', or write .csv.") from None
+    except (ValueError, TypeError, OverflowError) as error:  # as of samples named by numbers and by texts
+        raise InputError(f"--out {out}: the table cannot be written as Parquet ({why(error)}); write .csv.") from None
     return held.getvalue()

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import re
 import stat
-import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from tippingpoint import unpacking
 from tippingpoint.cli.dialects import COMMA, SNIFFED_BYTES, UNSPECIFIED, Dialect, shown, with_decimal_commas
 from tippingpoint.cli.streams import print_stderr
 from tippingpoint.errors import InputError
@@ -24,23 +21,11 @@ PARQUET = (".parquet", ".pq")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(://|::)")
 """How an address begins: a scheme, which pandas would fetch."""
 
-UNPACKERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-"""Who unpacks a CSV file, by its ending; `.zip` is unpacked too."""
-
 UNSERVED = (".zst", ".tar", ".tgz", ".7z")
 """Endings of packed files that are not."""
 
-EXPANSION = 32
-"""How many times its size a packed file may hold."""
-
-FREE_BYTES = 2**28
-"""Bytes that a packed file of any size may hold."""
-
-PIECE = 2**20
-"""Bytes that are unpacked at once."""
-
-FREE_CELLS = 2**28
-"""Cells that a Parquet file of any size may hold: 2 GiB of numbers."""
+EXPANSION, FREE_BYTES, FREE_CELLS = unpacking.EXPANSION, unpacking.FREE_BYTES, unpacking.FREE_CELLS
+"""Limits of packed files: how many times its size one may hold, and the bytes and cells that one of any size may."""
 
 
 def read_table(path: str, dialect: Dialect = UNSPECIFIED) -> Any:
@@ -55,7 +40,7 @@ def read_table(path: str, dialect: Dialect = UNSPECIFIED) -> Any:
     try:
         if kind == "Parquet":
             with Path(path).open("rb") as file:
-                _check_parquet(path, file)
+                unpacking.check_cells(path, Path(path).stat().st_size, file, FREE_CELLS)
                 return pd.read_parquet(file)
         with opened(path, suffix) as raw:
             return _read_csv(path, raw, dialect)
@@ -126,54 +111,9 @@ def opened(path: str, suffix: str) -> Iterator[io.BufferedReader[Any]]:
     """A CSV file; one that is packed, unpacked as it is read, once it is known to hold no more than `EXPANSION` allows."""
     if suffix in UNSERVED:
         raise InputError(f"{path}: CSV files packed as {suffix} are not read; unpack it, or pack it as .gz.")
-    if suffix not in (*UNPACKERS, ".zip"):
+    if suffix not in (*unpacking.UNPACKERS, ".zip"):
         with io.BufferedReader(io.FileIO(path), SNIFFED_BYTES) as file:
             yield file
         return
-    limit = max(FREE_BYTES, EXPANSION * Path(path).stat().st_size)
-    with _unpacked(path, suffix) as stream:  # before anything is kept: a parser takes many times what it reads
-        if not _ends_within(stream, limit):
-            raise InputError(
-                f"{path} holds more than {limit:,} bytes once it is unpacked, the limit of a file of its size, so that none can"
-                " fill the memory; unpack it yourself, and give what comes out."
-            )
-    with _unpacked(path, suffix) as stream:
+    with unpacking.unpacked_stream(path, suffix, FREE_BYTES) as stream:
         yield io.BufferedReader(stream, SNIFFED_BYTES)
-
-
-def _ends_within(stream: IO[bytes], limit: int) -> bool:
-    read = 0
-    while piece := stream.read(PIECE):
-        read += len(piece)
-        if read > limit:
-            return False
-    return True
-
-
-@contextmanager
-def _unpacked(path: str, suffix: str) -> Iterator[Any]:
-    if suffix != ".zip":
-        with UNPACKERS[suffix](path, "rb") as stream:
-            yield stream
-        return
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        if len(names) != 1:
-            raise InputError(f"{path} holds {len(names)} files; give an archive of one, or the file itself.")
-        with archive.open(names[0]) as stream:
-            yield stream
-
-
-def _check_parquet(path: str, file: IO[bytes]) -> None:
-    """Refuse a file that says of itself that it would fill the memory."""
-    from pyarrow import parquet
-
-    held = parquet.read_metadata(file)
-    cells, size = held.num_rows * held.num_columns, Path(path).stat().st_size
-    limit = max(FREE_CELLS, EXPANSION * size)
-    if cells > limit:
-        raise InputError(
-            f"{path} says that it holds {cells:,} cells in {size:,} bytes; at most {limit:,} are read of a file of that size,"
-            " so that none can fill the memory. Write it anew, in parts."
-        )
-    file.seek(0)

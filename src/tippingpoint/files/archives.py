@@ -1,4 +1,4 @@
-"""Zip archives of model files: read whole, by one reader, within limits, and written anew for whoever reads them next."""
+"""Zip archives of models and logs: read whole, by one reader, within limits, and written anew for their next reader."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ from functools import partial
 
 from tippingpoint.errors import InputError
 from tippingpoint.files.base import ZIP, Content
-
-EXPANSION = 32
-"""How many times its size an archive may hold once it is unpacked; weights are rarely packed to a tenth."""
+from tippingpoint.unpacking import EXPANSION, PIECE
 
 FREE_BYTES = 64 * 2**20
 """Bytes that an archive of any size may hold."""
-
-PIECE = 2**20
-"""Bytes that are unpacked at once."""
 
 MAX_NESTING = 2
 """How deep archives may lie in archives: skops keeps sparse matrices as archives of its own."""
@@ -28,6 +23,12 @@ def unpacked(content: Content) -> dict[str, bytes]:
     """Every part of an archive by its name; an error where it would fill the memory or has two parts of one name."""
     limit = max(FREE_BYTES, EXPANSION * len(content.data))
     return _parts(content, content.data, limit, MAX_NESTING)
+
+
+def check_size(content: Content) -> None:
+    """Refuse an archive that says of itself that it would fill the memory."""
+    with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
+        _check_whole(content, archive.infolist(), max(FREE_BYTES, EXPANSION * len(content.data)))
 
 
 def packed(parts: Mapping[str, bytes]) -> io.BytesIO:
@@ -44,12 +45,7 @@ def _parts(content: Content, data: bytes, limit: int, depth: int) -> dict[str, b
     parts: dict[str, bytes] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = archive.infolist()
-        whole = sum(each.file_size for each in held)
-        if whole > limit:
-            raise InputError(
-                f"{content.path} holds {whole:,} bytes once it is unpacked; at most {limit:,} are read of a file of"
-                f" {len(content.data):,}, so that none can fill the memory."
-            )
+        whole = _check_whole(content, held, limit)
         for each in held:
             if each.filename in parts:
                 raise InputError(
@@ -62,3 +58,13 @@ def _parts(content: Content, data: bytes, limit: int, depth: int) -> dict[str, b
             with suppress(zipfile.BadZipFile):  # numbers that happen to begin as an archive does
                 _parts(content, inner, limit - whole, depth - 1)
     return parts
+
+
+def _check_whole(content: Content, held: list[zipfile.ZipInfo], limit: int) -> int:
+    whole = sum(each.file_size for each in held)
+    if whole > limit:
+        raise InputError(
+            f"{content.path} holds {whole:,} bytes once it is unpacked; at most {limit:,} are read of a file of"
+            f" {len(content.data):,}, so that none can fill the memory."
+        )
+    return whole

@@ -17,9 +17,9 @@ from tippingpoint.errors import InputError
 from tippingpoint.progress import rated_bar
 from tippingpoint.runs.asking import Asker, Limits, Pool, ask_all
 from tippingpoint.runs.joining import table_of
-from tippingpoint.runs.judging import NO_ANSWER, NO_VERDICT, Judge
+from tippingpoint.runs.judging import NO_ANSWER, NO_VERDICT, Judge, Verdict
 from tippingpoint.runs.ordering import Question, State, expected_gain
-from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Outcome, Place
+from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Outcome, Place, encodable
 from tippingpoint.runs.planning import Planned
 from tippingpoint.runs.store import Key, Reply, Store
 
@@ -60,7 +60,7 @@ class Campaign:
     repeats
         How often each prompt is asked.
     keeps_failed
-        Whether prompts that failed before are left at that.
+        Whether prompts that failed before are not asked again.
     ordered
         Whether what moves the stability most is asked first.
     """
@@ -95,21 +95,22 @@ class Campaign:
             for key, found in by_key.items()
             for repeat in range(repeats)
         ]
-        self._held = 0
-        for job in self._jobs:
-            reply = store.replies.get(job.key)
-            if reply is not None and (reply.error is None or keeps_failed):
-                self._replies[job.key] = reply
-                self._held += 1
+        self._replies = {job.key: store.replies[job.key] for job in self._jobs if job.key in store.replies}
+        failed = {key for key, reply in self._replies.items() if reply.error is not None}
+        self._held, self._failed = len(self._replies) - len(failed), len(failed)
+        # Prompts that failed before are asked again, and keep their error until they are answered.
+        self._open = {job.key for job in self._jobs if job.key not in self._replies} | (set() if keeps_failed else failed)
+        self._failures: dict[tuple[int, int, int], str] = {}
+        self._verdicts = 0
         self._lock = threading.Lock()
+        self._over = False
         self._answered = self._in_a_row = 0
         self._last_error = ""
 
     def run(self, question: Question, *, progress: bool | None) -> None:
         """Ask until all is asked, calls are used up, nothing but failures comes back, or somebody interrupts."""
         self._judge()
-        waiting = [job for job in self._jobs if job.key not in self._replies]
-        total = len(waiting) if self._limits.calls is None else min(len(waiting), self._limits.calls)
+        total = len(self._open) if self._limits.calls is None else min(len(self._open), self._limits.calls)
         try:
             with rated_bar("asking", total, show=progress) as tick:
                 self._first_then_rest(question, tick)
@@ -119,6 +120,10 @@ class Campaign:
             self.interrupted = True
             self.notes.append("interrupted: what was asked by then is here")
             self._judge()
+        finally:
+            with self._lock:  # calls that were left behind change nothing any more
+                self._over = True
+            self._limits.stopped.set()
         self._tell()
 
     @property
@@ -135,9 +140,9 @@ class Campaign:
             return None
         return pd.DataFrame(
             {
-                "sample": [line.sample for _, line in left],
-                "variant": [line.variant for _, line in left],
-                "model": [model for model, _ in left],
+                "sample": [encodable(line.sample) for _, line in left],
+                "variant": [encodable(line.variant) for _, line in left],
+                "model": [encodable(model) for model, _ in left],
                 "cost": [line.cost for _, line in left],
             }
         )
@@ -160,12 +165,12 @@ class Campaign:
 
     def _first_then_rest(self, question: Question, tick: Any) -> None:
         """Originals; then the others in rounds, the most promising first."""
-        begun = len(self._replies)
+        begun = len(self._open)
         originals = range(self._samples)
-        first = [job for job in self._jobs if job.key not in self._replies and any(i in originals for i in job.lines)]
+        first = [job for job in self._jobs if job.key in self._open and any(i in originals for i in job.lines)]
         self._ask(first, tick, begun)
         while not self._ended:
-            waiting = [job for job in self._jobs if job.key not in self._replies]
+            waiting = [job for job in self._jobs if job.key in self._open]
             if not waiting:
                 return
             left = self._limits.left
@@ -198,7 +203,7 @@ class Campaign:
         batches = [each for turn in zip_longest(*by_model) for each in turn if each is not None]  # models take turns
 
         def goes_on() -> bool:
-            tick(len(self._replies) - begun)
+            tick(begun - len(self._open))
             return not self._ended
 
         ask_all(self._pool, batches, goes_on, self._limits)
@@ -208,10 +213,12 @@ class Campaign:
         """Write down what came of asking; called by whoever asked, one at a time."""
         with self._lock:
             for job, reply in zip(jobs, replies, strict=True):
-                if reply is None:
+                if reply is None or self._over:
                     continue
-                self._store.add(job.key, reply, self._lines[job.lines[0]].prompt)
+                self._store.add(job.key, reply, self._lines[job.lines[0]])
                 self._replies[job.key] = reply
+                self._open.discard(job.key)
+                self._judged.discard(job.key)
                 self._answered += reply.error is None
                 self._in_a_row = self._in_a_row + 1 if reply.error is not None else 0
                 self._last_error = reply.error or self._last_error
@@ -221,12 +228,19 @@ class Campaign:
         new = [job for job in self._jobs if job.key in self._replies and job.key not in self._judged]
         judged = [(job, i) for job in new if self._replies[job.key].answer is not None for i in job.lines]
 
-        def loss(each: tuple[Job, int]) -> float:
+        def loss(each: tuple[Job, int]) -> Verdict:
             job, i = each
             return self._judgement.loss(self._replies[job.key].answer, self._lines[i])
 
-        for (job, i), found in zip(judged, self._pool.map(loss, judged), strict=True):
-            self._loss[job.model, i, job.key[2]] = found
+        verdicts = self._pool.map(loss, judged)
+        self._verdicts += sum(verdict.failure is None for verdict in verdicts)
+        if verdicts and not self._verdicts:  # a fault of the judge, not of an answer
+            raise InputError(f"{verdicts[0].sentence}, and on every other; mend it, and run this again.")
+        for (job, i), verdict in zip(judged, verdicts, strict=True):
+            place = job.model, i, job.key[2]
+            self._loss[place] = verdict.loss
+            if verdict.failure is not None:
+                self._failures[place] = verdict.failure
         self._judged.update(job.key for job in new)
 
     def _best(self, waiting: Sequence[Job], question: Question) -> list[Job]:
@@ -245,7 +259,7 @@ class Campaign:
         names = {name: k for k, name in enumerate(dict.fromkeys(line.variant for line in self._lines))}
         known = np.zeros(len(self._lines), dtype=bool)
         for job in self._jobs:
-            if job.model == model and job.key in self._replies:
+            if job.model == model and job.key not in self._open:
                 known[list(job.lines)] = True
         found = self._loss[model]
         judged = np.isfinite(found)
@@ -261,8 +275,9 @@ class Campaign:
         return expected_gain(state, question)
 
     def _outcome(self, job: Job, i: int) -> Outcome:
-        line, reply = self._lines[i], self._replies[job.key]
-        loss = float(self._loss[job.model, i, job.key[2]])
+        line, reply, place = self._lines[i], self._replies[job.key], (job.model, i, job.key[2])
+        loss = float(self._loss[place])
+        unjudged = self._failures.get(place, NO_VERDICT) if math.isnan(loss) else None
         extra = {
             name: value
             for name, value in line.item.items()
@@ -278,7 +293,7 @@ class Campaign:
             cost=line.cost,
             text=line.prompt if isinstance(line.prompt, str) else None,
             answer=reply.answer,
-            missing=reply.error or (NO_ANSWER if reply.answer is None else NO_VERDICT if math.isnan(loss) else None),
+            missing=reply.error or (NO_ANSWER if reply.answer is None else unjudged),
             variation=line.variation or None,
             extra=extra,
         )
@@ -286,6 +301,7 @@ class Campaign:
     def _tell(self) -> None:
         """What must be said of the asking itself."""
         held = f"; {self._held:,} answers were in the store" if self._held else ""
+        held += f"; {self._failed:,} prompts had failed before" if self._failed else ""
         self.notes.insert(0, f"{self._limits.sent:,} prompts sent{held}")
         lines = sum(len(job.lines) for job in self._jobs)
         if len(self._jobs) < lines:

@@ -1,10 +1,13 @@
-"""Sample files of lm-evaluation-harness: `samples_TASK_DATE.jsonl`, one line a document and filter."""
+"""Sample files of lm-evaluation-harness: `samples_TASK_DATE.jsonl`, one line per document and filter."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +28,12 @@ def is_harness(record: dict[str, Any]) -> bool:
 
 def read_harness(path: Path, choice: Choice) -> Log:
     """The outcomes of a sample file, of one filter; the task is their variant."""
-    log = Log(str(path), [])
-    lines = list(json_lines(path, choice, log.dropped))
+    lines = list(json_lines(path, choice, dropped := Counter[str]()))
     kept = _filter(path, [str(record.get("filter", "none")) for _, record in lines], choice.filter)
-    task, model = _task(path), choice.model or _model(path)
+    task, results = _task(path), _results(path)
+    model = choice.model or _model(path, results)
+    metrics = {name: None for _, record in lines for name in _metrics(record)}
+    log = Log(str(path), [], dropped, higher_is_better=_directions(results, task, kept, metrics))
     for number, record in lines:
         if str(record.get("filter", "none")) != kept:
             log.dropped[f"of the filter {record.get('filter')!r}, where {kept!r} is taken"] += 1
@@ -42,18 +47,19 @@ def read_harness(path: Path, choice: Choice) -> Log:
 
 
 def _outcome(place: Place, record: dict[str, Any], task: str, model: str) -> Outcome:
-    names = record.get("metrics") or [name for name, value in record.items() if isinstance(value, (int, float))]
     answer = _answer(record)
     return Outcome(
         sample=record["doc_id"],
         variant=task,
         model=model,
         place=place,
-        scores={name: record.get(name) for name in names if name != "doc_id"},
+        task=task,
+        scores={name: record.get(name) for name in _metrics(record)},
         text=_prompt(record),
         answer=answer,
         target=record.get("target"),
-        document=record.get("doc_hash") or _digest(record.get("doc")),
+        document=record.get("doc_hash") or None,
+        content=_digest(record.get("doc")),
         missing="the filter found no answer" if answer == INVALID else None,
     )
 
@@ -70,23 +76,68 @@ def _filter(path: Path, filters: list[str], wanted: str | None) -> str:
     return wanted
 
 
+def _metrics(record: dict[str, Any]) -> list[str]:
+    """The names of the metrics of a line."""
+    named = record.get("metrics")
+    if isinstance(named, list) and named:
+        return [name for name in named if isinstance(name, str) and name != "doc_id"]
+    return [name for name, value in record.items() if isinstance(value, (int, float)) and name != "doc_id"]
+
+
 def _task(path: Path) -> str:
-    named = NAME.fullmatch(path.name.removesuffix(".jsonl"))
-    return named["task"] if named else path.stem
+    named = _named(path)
+    return named["task"] if named else path.name.removesuffix(".gz").removesuffix(".jsonl")
 
 
-def _model(path: Path) -> str:
-    """The model that the results file beside it names; else the folder, which the harness calls by the model."""
-    named = NAME.fullmatch(path.name.removesuffix(".jsonl"))
-    beside = path.with_name(f"results_{named['date']}.json") if named and named["date"] else None
-    if beside is not None and beside.is_file():
-        try:
-            name = json.loads(beside.read_text(encoding="utf-8")).get("model_name")
-        except (ValueError, AttributeError):
-            name = None
-        if isinstance(name, str) and name:
-            return name
-    return path.resolve().parent.name or "model"
+def _named(path: Path) -> re.Match[str] | None:
+    return NAME.fullmatch(path.name.removesuffix(".gz").removesuffix(".jsonl"))
+
+
+def _results(path: Path) -> list[dict[str, Any]]:
+    """The results files beside a sample file: the one of its date, or all if its name has no date."""
+    named = _named(path)
+    if named and named["date"]:
+        beside = [path.with_name(f"results_{named['date']}.json")]
+    else:
+        beside = sorted(path.parent.glob("results*.json"))
+    found = []
+    for each in beside:
+        if each.is_file():  # neither a pipe nor a device
+            with suppress(ValueError, RecursionError):
+                found.append(json.loads(each.read_text(encoding="utf-8")))
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _directions(results: list[dict[str, Any]], task: str, filter_: str, metrics: Iterable[str]) -> dict[str, bool]:
+    """Whether a higher value is better, by metric; without those of which the results files say nothing, or both."""
+    told = {name: {each for document in results for each in _told(document, task, filter_, name)} for name in metrics}
+    return {name: values.pop() for name, values in told.items() if len(values) == 1}
+
+
+def _told(document: dict[str, Any], task: str, filter_: str, metric: str) -> Iterator[bool]:
+    """What a results file says of a metric: in `higher_is_better`, by filter or not, else in the metrics of the task."""
+    of_task = _entry(document.get("higher_is_better"), task)
+    value = _entry(of_task, f"{metric},{filter_}")
+    value = _entry(of_task, metric) if value is None else value
+    value = _entry(value, filter_) if isinstance(value, dict) else value
+    if isinstance(value, bool):
+        yield value
+        return
+    listed_ = _entry(_entry(document.get("configs"), task), "metric_list")
+    for each in listed_ if isinstance(listed_, list) else ():
+        if _entry(each, "metric") == metric and isinstance(_entry(each, "higher_is_better"), bool):
+            yield each["higher_is_better"]
+
+
+def _entry(mapping: Any, name: str) -> Any:
+    return mapping.get(name) if isinstance(mapping, dict) else None
+
+
+def _model(path: Path, results: list[dict[str, Any]]) -> str:
+    """The model that the results file of the same date names; else the folder, which the harness calls by the model."""
+    named = _named(path)
+    name = _entry(results[0], "model_name") if results and named and named["date"] else None
+    return name if isinstance(name, str) and name else path.resolve().parent.name or "model"
 
 
 def _prompt(record: dict[str, Any]) -> str | None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tippingpoint.errors import InputError
-from tippingpoint.foreign import guarded
-from tippingpoint.runs.outcomes import Choice, Log, Outcome, Place, as_written
+from tippingpoint.files.archives import check_size, packed, unpacked
+from tippingpoint.files.base import Content, reading
+from tippingpoint.runs.outcomes import Choice, Log, Outcome, Place, as_written, short
+from tippingpoint.visible import visible
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
 """Inspect's letters for correct, partially correct and incorrect; N, no answer, is a missing outcome here."""
@@ -38,9 +43,13 @@ def read_inspect(path: Path, choice: Choice) -> Log:
         log.notes.append(
             f"{path} says of itself that it ended with {document['status']!r}; {len(samples)} of its samples are there"
         )
+    graded: dict[str, bool] = {}
     for each in samples:
         with as_written(Place(str(path)), "a log of Inspect"):
             log.outcomes.append(_outcome(path, each, str(held["task"]), model))
+            for name, value in _values(each):
+                graded[name] = graded.get(name, True) and (isinstance(value, bool) or value in (*GRADES, NO_ANSWER, None))
+    log.higher_is_better = {name: True for name, all_grades in graded.items() if all_grades}  # a number may mean anything
     return log
 
 
@@ -53,6 +62,7 @@ def _outcome(path: Path, sample: dict[str, Any], task: str, model: str) -> Outco
         model=model,
         place=Place(str(path)),
         repeat=int(sample.get("epoch") or 1) - 1,
+        task=task,
         scores=scores,
         text=_prompt(sample),
         answer=_answer(sample),
@@ -62,17 +72,25 @@ def _outcome(path: Path, sample: dict[str, Any], task: str, model: str) -> Outco
 
 
 def load(path: Path) -> Any:
-    """The log as a document; `.eval` needs Inspect's own reader, JSON is read by it where it is installed."""
+    """The log as a document; `.eval` needs Inspect's own reader, JSON is read by it if it is installed."""
+    archive = zipfile.is_zipfile(path)
+    if archive:
+        with reading(visible(path), "a log of Inspect"):
+            check_size(Content(path))
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
         if path.suffix != ".json":
             raise InputError(
-                f"{path}: reading .eval logs needs Inspect; pip install 'tippingpoint[inspect]', or write it as .json with"
-                " inspect log convert."
+                f"{visible(path)}: reading .eval logs needs Inspect; pip install 'tippingpoint[inspect]', or write it as .json"
+                " with inspect log convert."
             ) from None
         return load_json(path)
-    with guarded(lambda reason: InputError(f"{path} cannot be read as a log of Inspect ({reason}); run the evaluation again.")):
+    with TemporaryDirectory() as folder, reading(visible(path), "a log of Inspect"):
+        if archive:  # what we unpacked within limits: Inspect's reader has none, and believes no size that is declared
+            whole = Path(folder) / "log.eval"
+            whole.write_bytes(packed(unpacked(Content(path))).getbuffer())
+            path = whole
         return read_eval_log(str(path), resolve_attachments=True).model_dump(mode="json")
 
 
@@ -89,19 +107,26 @@ def load_json(path: Path) -> Any:
         ) from None
 
 
-def _scores(path: Path, sample: dict[str, Any]) -> dict[str, Any]:
-    """Scores by the name of the scorer; of one that gives several, by scorer/key."""
-    found: dict[str, Any] = {}
+def _values(sample: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Values by the name of the scorer; of a scorer that gives several, by scorer/key."""
     for scorer, score in (sample.get("scores") or {}).items():
         value = score.get("value") if isinstance(score, dict) else score
         if isinstance(value, dict):
-            found |= {f"{scorer}/{key}": _grade(each) for key, each in value.items()}
-        elif not isinstance(value, list):
-            found[scorer] = _grade(value)
+            yield from ((f"{scorer}/{key}", each) for key, each in value.items())
         else:
+            yield scorer, value
+
+
+def _scores(path: Path, sample: dict[str, Any]) -> dict[str, Any]:
+    """Scores as numbers, where they are grades."""
+    found: dict[str, Any] = {}
+    for name, value in _values(sample):
+        if isinstance(value, list):
             raise InputError(
-                f"{path}: the score {scorer!r} of sample {sample.get('id')!r} is a list; give another metric, or a table."
+                f"{visible(path)}: the score {name!r} of sample {short(sample.get('id'))} is a list; give another metric, or a"
+                " table."
             )
+        found[name] = _grade(value)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from tippingpoint.costs.base import Cost, OwnCost, Pair
 from tippingpoint.costs.prices import Prices
 from tippingpoint.costs.words import FormatChanges, WordEdits
 from tippingpoint.errors import InputError, listed
-from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Log, Outcome, as_number, check_names
+from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Log, Outcome, as_number, check_names, encodable, short
+from tippingpoint.visible import visible
 
 COSTS: dict[str, type[WordEdits | FormatChanges]] = {"words": WordEdits, "formats": FormatChanges}
 """Costs by name."""
@@ -53,30 +55,110 @@ def chosen_original(variants: Sequence[str], given: str | None) -> str:
     raise InputError(f"which of the variants {listed(found)} is the original? Say original={found[0]!r}, or which it is.")
 
 
-def check_same_samples(outcomes: Sequence[Outcome], original: str, *, by_id: bool) -> None:
-    """Refuse a log of another task: no id is the same, or, unless these are trusted, documents and targets are not."""
-    first: dict[Any, Outcome] = {}
+def name_subtasks(outcomes: Sequence[Outcome], original: str) -> None:
+    """Tell samples of several tasks of one variant apart: their ids begin anew in every task.
+
+    A subtask is called by what its task's name has of its own among those of the original. A task of another variant belongs
+    to the subtask whose words it holds, as `mmlu_polite_anatomy` and `mmlu_anatomy_polite` do to `anatomy`.
+    """
+    tasks: dict[str, dict[str, None]] = {}
     for each in outcomes:
+        if each.task is not None:
+            tasks.setdefault(each.variant, {})[each.task] = None
+    if all(len(found) < 2 for found in tasks.values()):
+        return
+    subtasks = _distinct_parts(list(tasks.get(original, {})))
+    for each in outcomes:
+        if each.task is not None:
+            each.sample = f"{_subtask(each.task, subtasks)}/{each.sample}"
+
+
+def _distinct_parts(tasks: list[str]) -> dict[tuple[str, ...], str]:
+    """The words of each task without those with which all begin and end, and the name that they make."""
+    words = [task.split("_") for task in tasks]
+    shared = zip(*words, strict=False), zip(*(each[::-1] for each in words), strict=False)
+    begin, end = (sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns)) for columns in shared)
+    parts = [tuple(each[begin : len(each) - end]) for each in words]
+    whole = len(tasks) < 2 or not all(parts) or len(set(parts)) < len(parts)
+    return {
+        tuple(task.split("_")) if whole else part: "_".join(part) if not whole else task
+        for task, part in zip(tasks, parts, strict=True)
+    }
+
+
+def _subtask(task: str, subtasks: Mapping[tuple[str, ...], str]) -> str:
+    """The subtask whose words stand in the name of a task; the longest of several. The name itself if there is none."""
+    words = task.split("_")
+    held = [part for part in subtasks if any(tuple(words[k : k + len(part)]) == part for k in range(len(words)))]
+    return subtasks[max(held, key=len)] if held else task
+
+
+def match_samples(outcomes: Sequence[Outcome], original: str, *, by_id: bool) -> list[str]:
+    """Have the same sample mean the same document in all logs; what must be reported of that.
+
+    Samples of one id must be about one document. Logs that hold the documents of the original in another order are matched by
+    document; logs of other documents are refused. With `by_id` ids are trusted.
+    """
+    first: dict[Any, Outcome] = {}
+    logs: dict[tuple[str, str, str], list[Outcome]] = {}
+    for each in outcomes:
+        logs.setdefault((each.place.path, each.variant, each.model), []).append(each)
         if each.variant == original:
             first.setdefault(each.sample, each)
-    shared: Counter[str] = Counter()
-    for each in outcomes:
-        known = first.get(each.sample)
-        shared[each.place.path] += known is not None
-        if by_id or known is None or each.variant == original:
-            continue
-        told = [(a, b) for a, b in ((known.document, each.document), (known.target, each.target)) if None not in (a, b)]
-        if told and all(a != b for a, b in told):
-            raise InputError(
-                f"{each.place}: sample {each.sample!r} of {each.variant!r} is another than that of {original!r} in"
-                f" {known.place.path} (another document, another target); give logs of one task, or say match='ids'"
-                " (--match ids) if the documents themselves were varied."
+    notes, unchecked = [], False
+    for log in logs.values():
+        pairs = [(first[each.sample], each) for each in log if each.sample in first]
+        same = [_same_document(known, each) for known, each in pairs]
+        if not by_id and (False in same or not pairs) and _match_by_document(log, first):
+            notes.append(
+                f"{log[0].place.path} holds its documents in another order than the log of {original!r}; they are matched by"
+                " document, not by id"
             )
-    for each in outcomes:
-        if not shared[each.place.path]:
+        elif not pairs:
             raise InputError(
-                f"{each.place}: no sample of this log, such as {each.sample!r}, is one of {original!r}; give logs of one task."
+                f"{log[0].place}: no sample of this log, such as {short(log[0].sample)}, is one of {original!r}; give logs of"
+                " one task."
             )
+        elif not by_id and False in same:
+            known, each = pairs[same.index(False)]
+            also = ", another target" if known.target != each.target else ""
+            raise InputError(
+                f"{each.place}: sample {short(each.sample)} of {each.variant!r} is another than that of {original!r} in"
+                f" {visible(known.place.path)} (another document{also}); give logs of one task, or say match='ids' (--match"
+                " ids) if the documents themselves were varied."
+            )
+        elif not by_id and log[0].task is not None and log[0].variant != original and None in same:
+            unchecked = unchecked or len({str(each.target) for each in log}) < 2
+    if unchecked:
+        notes.append("the logs hold no documents, and one target for all samples: samples are matched by their ids unchecked")
+    return notes
+
+
+def _same_document(known: Outcome, other: Outcome) -> bool | None:
+    """Whether two outcomes are about the same document; None if neither log says it and their targets are the same."""
+    for mine, theirs in ((known.document, other.document), (known.content, other.content)):
+        if mine is not None and theirs is not None:
+            return mine == theirs
+    return False if None not in (known.target, other.target) and known.target != other.target else None
+
+
+def _match_by_document(log: Sequence[Outcome], first: Mapping[Any, Outcome]) -> bool:
+    """Give every outcome the id that its document has in the log of the original; False if they share no document."""
+    by_hash = all(each.document is not None for each in (*log, *first.values()))
+    ids: dict[Any, list[Any]] = {}
+    for sample, each in first.items():
+        ids.setdefault(each.document if by_hash else each.content, []).append(sample)
+    ids.pop(None, None)
+    documents = [each.document if by_hash else each.content for each in log]
+    if not any(document in ids for document in documents):
+        return False
+    met: Counter[Any] = Counter()
+    for each, document in zip(log, documents, strict=True):
+        held = ids.get(document, [])
+        # The second of two equal documents is the second there too; one that the original lacks is left out, and counted.
+        each.sample = held[met[document]] if met[document] < len(held) else f"{each.place}: {each.sample}"
+        met[document] += 1
+    return True
 
 
 def chosen_metric(outcomes: Sequence[Outcome], given: str | None) -> str:
@@ -93,16 +175,21 @@ def chosen_metric(outcomes: Sequence[Outcome], given: str | None) -> str:
     raise InputError(f"none of the metrics {listed(names)} lies between 0 and 1; name one, or give a table with losses.")
 
 
-def read_losses(outcomes: Sequence[Outcome], metric: str | None) -> str:
-    """Losses, `1 - metric` where the log has scores; what they are."""
+def read_losses(logs: Sequence[Log], metric: str | None, *, higher_is_better: bool | None) -> tuple[str, list[str]]:
+    """Losses of logs that have scores; what they are, and what must be reported of them."""
+    outcomes = [each for log in logs for each in log.outcomes]
     if not any(each.scores for each in outcomes):
-        return "as given"
+        if higher_is_better is not None:
+            raise InputError(f"higher_is_better={higher_is_better} is of a metric, and these tables hold losses; leave it out.")
+        return "as given", []
     name = chosen_metric(outcomes, metric)
+    higher, notes = _direction(logs, name, given=higher_is_better)
     judged = {each.place.path for each in outcomes if name in each.scores}
     for each in outcomes:
         if each.scores and each.place.path not in judged:
             raise InputError(
-                f"{each.place.path} has no metric {name!r}; its metrics are {listed(each.scores)}: name one that all logs have."
+                f"{visible(each.place.path)} has no metric {name!r}; its metrics are {listed(each.scores)}: name one that all"
+                " logs have."
             )
         value = each.scores.get(name)
         if each.missing is not None:
@@ -113,11 +200,33 @@ def read_losses(outcomes: Sequence[Outcome], metric: str | None) -> str:
         number = as_number(value)
         if number is None or not 0.0 <= number <= 1.0:
             raise InputError(
-                f"{each.place}: {name}={value!r} of sample {each.sample!r} does not lie between 0 and 1, so 1 - {name} is no"
-                " loss; name another metric."
+                f"{each.place}: {name}={short(value)} of sample {short(each.sample)} does not lie between 0 and 1, so it makes"
+                " no loss; name another metric."
             )
-        each.loss = 1.0 - number
-    return f"1 - {name}"
+        each.loss = 1.0 - number if higher else number
+    return f"1 - {name}" if higher else f"{name}, of which lower is better", notes
+
+
+def _direction(logs: Sequence[Log], name: str, *, given: bool | None) -> tuple[bool, list[str]]:
+    """Whether a higher value of a metric is better, by the user, else by the logs, else by assumption, which is noted."""
+    scored = [log for log in logs if log.higher_is_better is not None and any(name in each.scores for each in log.outcomes)]
+    told = {(log.higher_is_better or {})[name] for log in scored if name in (log.higher_is_better or {})}
+    if given is not None:
+        against = [f"higher_is_better={given} is against what the logs say of {name!r}"] if told - {given} else []
+        return given, against
+    if len(told) > 1:
+        raise InputError(
+            f"metric={name!r} is better when it is higher in some logs, and when it is lower in others; give logs of one task,"
+            " or higher_is_better= (--lower-is-better)."
+        )
+    higher = told.pop() if told else True
+    silent = sum(name not in (log.higher_is_better or {}) for log in scored)
+    if not silent:
+        return higher, []
+    which = "the logs" if silent == len(scored) else f"{silent:,} of the {len(scored):,} logs"
+    assumed = f"{which} do not say whether a higher {name!r} is better, so {'higher' if higher else 'lower'} is assumed to be"
+    fix = f"higher_is_better={not higher} ({'--lower' if higher else '--higher'}-is-better)"
+    return higher, [f"{assumed} better; set {fix} if not"]
 
 
 def number_repeats(outcomes: Sequence[Outcome], *, repeats: bool) -> None:
@@ -133,7 +242,7 @@ def number_repeats(outcomes: Sequence[Outcome], *, repeats: bool) -> None:
         known = seen.setdefault((each.sample, each.variant, each.model, each.repeat), each)
         if known is not each:
             raise InputError(
-                f"{known.place} and {each.place} both hold sample {each.sample!r} of variant {each.variant!r} and model"
+                f"{known.place} and {each.place} both hold sample {short(each.sample)} of variant {each.variant!r} and model"
                 f" {each.model!r}; say repeats=True (--repeats) if it was run several times, or give one of them."
             )
 
@@ -216,22 +325,22 @@ def table_of(outcomes: Sequence[Outcome], original: str) -> Any:
     }
     if not any(columns["repeat"]):
         del columns["repeat"]
-    frame = pd.DataFrame({name: columns[name] for name in COLUMNS if name in columns})
+    frame = pd.DataFrame({name: [encodable(each) for each in columns[name]] for name in COLUMNS if name in columns})
     frame["loss"], frame["cost"] = frame["loss"].astype(float), frame["cost"].astype(float)
     known = [name for name in frame.columns if name in ("sample", "variant", "model", "loss", "cost", "repeat")]
     frame = frame[[name for name in frame.columns if name in known or frame[name].notna().any()]]
     extra = list(dict.fromkeys(name for each in outcomes for name in each.extra if name not in frame.columns))
     for name in extra:
-        frame = frame.assign(**{name: pd.Series([each.extra.get(name) for each in outcomes])})
+        frame = frame.assign(**{encodable(name): pd.Series([encodable(each.extra.get(name)) for each in outcomes])})
     order = {key: k for k, key in enumerate(dict.fromkeys(each.sample for each in outcomes))}
-    firsts = {"model": [], "variant": [original]}
-    ranks = {name: {key: k for k, key in enumerate(dict.fromkeys([*first, *frame[name]]))} for name, first in firsts.items()}
+    models = {key: k for k, key in enumerate(dict.fromkeys(each.model for each in outcomes))}
+    variants = {key: k for k, key in enumerate(dict.fromkeys([original, *(each.variant for each in outcomes)]))}
     rank = sorted(
         range(len(outcomes)),
         key=lambda i: (
             order[outcomes[i].sample],
-            ranks["model"][outcomes[i].model],
-            ranks["variant"][outcomes[i].variant],
+            models[outcomes[i].model],
+            variants[outcomes[i].variant],
             outcomes[i].repeat,
         ),
     )
@@ -239,7 +348,14 @@ def table_of(outcomes: Sequence[Outcome], original: str) -> Any:
 
 
 def join(
-    logs: Sequence[Log], *, original: str | None, metric: str | None, cost: Any, repeats: bool, by_id: bool
+    logs: Sequence[Log],
+    *,
+    original: str | None,
+    metric: str | None,
+    cost: Any,
+    repeats: bool,
+    by_id: bool,
+    higher_is_better: bool | None,
 ) -> tuple[Any, str, Counter[str], str, str, list[str]]:
     """The table, what the original is called, what was dropped, what loss and cost are, and what else must be said."""
     outcomes = [each for log in logs for each in log.outcomes]
@@ -250,12 +366,13 @@ def join(
     base = _original(outcomes, original)
     for each in outcomes:
         each.variant = each.variant or "changed"
-    check_same_samples(outcomes, base, by_id=by_id)
+    name_subtasks(outcomes, base)
+    matched = match_samples(outcomes, base, by_id=by_id)
     number_repeats(outcomes, repeats=repeats)
-    label = read_losses(outcomes, metric)
+    label, directed = read_losses(logs, metric, higher_is_better=higher_is_better)
     outcomes = with_originals(outcomes, base, dropped)
     outcomes, priced = price(outcomes, base, cost, dropped)
-    notes = [note for log in logs for note in log.notes] + gaps(outcomes)
+    notes = [note for log in logs for note in log.notes] + directed + matched + gaps(outcomes)
     return table_of(outcomes, base), base, +dropped, label, priced, notes
 
 

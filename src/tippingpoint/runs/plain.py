@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import math
-import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
 
 from tippingpoint.data.frames import read_frame
 from tippingpoint.errors import InputError, listed
-from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Choice, Log, Outcome, Place, as_number, json_lines
+from tippingpoint.runs.outcomes import COLUMNS, ORIGINAL, Choice, Log, Outcome, Place, as_number, json_lines, short
+from tippingpoint.unpacking import EXPANSION, FREE_BYTES, check_cells, unpacked_stream
+from tippingpoint.visible import visible
 
 PARQUET = (".parquet", ".pq")
 JSON_LINES = (".jsonl", ".ndjson")
 ROLES = tuple(name for name in COLUMNS if name not in ("original", "missing"))
 """What a column can be, apart from what is worked out."""
+
+FREE_CELLS = 2**22
+"""Cells that a packed table of any size may hold: a row takes about a kilobyte here."""
+
+MOST_REPEATS = 2**31
+"""Numbers of repeats are below this."""
 
 ONE_MODEL = "model"
 """What a model is called that no column names."""
@@ -41,19 +52,18 @@ def _records(source: Any, choice: Choice, dropped: Counter[str]) -> tuple[list[d
     import pandas as pd
 
     if isinstance(source, Path):
-        if source.suffix in JSON_LINES:
+        if source.name.lower().removesuffix(".gz").endswith(JSON_LINES):
             numbered = list(json_lines(source, choice, dropped))
             return [record for _, record in numbered], [number for number, _ in numbered]
-        if source.suffix in PARQUET:
+        if source.suffix.lower() in PARQUET:
             return _frame_records(_parquet(source))
-        try:
-            frame = pd.read_csv(source)
-        except (ValueError, OSError, EOFError, zlib.error) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise InputError(f"{source} cannot be read as CSV ({' '.join(str(error).split())}); check the file.") from None
+        separator = "\t" if source.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+        with _reading(source, "CSV"), _opened(source) as file:
+            frame = pd.read_csv(file, sep=separator)
+            _check_cells(source, frame.size)
         records, _ = _frame_records(frame)
-        lines = _csv_lines(source)
+        with _reading(source, "CSV"), _opened(source) as file:
+            lines = _csv_lines(file, separator)
         return records, [*lines] if len(lines) == len(records) else [None] * len(records)
     frame = read_frame(source, "runs")
     if not isinstance(frame, nw.DataFrame):
@@ -61,17 +71,87 @@ def _records(source: Any, choice: Choice, dropped: Counter[str]) -> tuple[list[d
     return _frame_records(frame.to_native())
 
 
+@contextmanager
+def _reading(source: Path, kind: str) -> Iterator[None]:
+    """Another library's error as a sentence about the file."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        reason = short(" ".join(str(error).split()), shown=str)
+        raise InputError(f"{visible(source)} cannot be read as {kind} ({reason}); check the file.") from None
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[IO[bytes]]:
+    """A CSV file; one that is packed, unpacked within limits."""
+    suffix = source.suffix.lower()
+    if suffix == ".gz":
+        with unpacked_stream(str(source), suffix, FREE_BYTES) as stream:
+            yield stream
+        return
+    with source.open("rb") as file:
+        yield file
+
+
+def _check_cells(source: Path, cells: int) -> None:
+    """Refuse a packed file of so many cells that their rows would fill the memory."""
+    size = source.stat().st_size
+    if cells > max(FREE_CELLS, size):
+        raise InputError(
+            f"{visible(source)} holds {cells:,} cells in {size:,} bytes. At most {max(FREE_CELLS, size):,} are read from a file"
+            " of that size, so that none can fill the memory. Unpack it, or split it."
+        )
+
+
 def _parquet(source: Path) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_parquet(source)
+        from pyarrow import parquet, types
     except ImportError:
         raise InputError(
-            f"{source}: reading Parquet needs pyarrow; pip install 'tippingpoint[parquet]', or give CSV."
+            f"{visible(source)}: reading Parquet needs pyarrow; pip install 'tippingpoint[parquet]', or give CSV."
         ) from None
-    except ValueError as error:
-        raise InputError(f"{source} cannot be read as Parquet ({' '.join(str(error).split())}); check the file.") from None
+    with _reading(source, "Parquet"), source.open("rb") as file:
+        check_cells(visible(source), source.stat().st_size, file, FREE_CELLS, 1.0)
+        schema = parquet.read_schema(file)
+        file.seek(0)
+        texts = [field.name for field in schema if types.is_string(field.type) or types.is_large_string(field.type)]
+        # A text that stands once in the file may stand in a million rows; these are counted before they are made.
+        table = parquet.read_table(file, read_dictionary=texts)
+        whole, size = sum(_text_bytes(table.column(k)) for k in range(table.num_columns)), source.stat().st_size
+        limit = max(FREE_BYTES, EXPANSION * size)
+        if whole > limit:
+            raise InputError(
+                f"{visible(source)} holds {whole:,} bytes of text once it is unpacked, in {size:,}. At most {limit:,} are read"
+                " from a file of that size, so that none can fill the memory. Split it."
+            )
+        frame = table.to_pandas()
+        for k, kind in enumerate(frame.dtypes):
+            if kind == "category":
+                held = frame.iloc[:, k].cat
+                values = np.array([*held.categories, None], dtype=object)[held.codes]  # the last of them is what is missing
+                frame.isetitem(k, pd.Series(values, frame.index, dtype=object))
+    return frame
+
+
+def _text_bytes(column: Any) -> int:
+    """How many bytes the texts of a column of a dictionary take, each counted as often as it stands there."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(column.type):
+        return 0
+    total = 0
+    for chunk in column.chunks:
+        if types.is_string(chunk.dictionary.type) or types.is_large_string(chunk.dictionary.type):
+            lengths = compute.binary_length(chunk.dictionary)
+            counts = np.bincount(chunk.indices.drop_null().to_numpy(), minlength=len(lengths))
+            total += int(counts @ lengths.fill_null(0).to_numpy().astype(np.int64))
+    return total
 
 
 def _frame_records(frame: Any) -> tuple[list[dict[str, Any]], list[int | None]]:
@@ -83,11 +163,11 @@ def _frame_records(frame: Any) -> tuple[list[dict[str, Any]], list[int | None]]:
     return [{name: values[i] for name, values in columns.items()} for i in range(count)], [None] * count
 
 
-def _csv_lines(path: Path) -> list[int | None]:
+def _csv_lines(file: IO[bytes], separator: str) -> list[int | None]:
     """On which line of the file each row begins: texts may hold breaks of lines."""
     lines: list[int | None] = []
-    with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="", encoding="utf-8") as file:
-        reader = csv.reader(file)
+    with io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+        reader = csv.reader(text, delimiter=separator)
         begins = 1
         for cells in reader:
             if cells:
@@ -156,8 +236,10 @@ def _number(place: Place, role: str, value: Any, *, needed: bool) -> float | Non
     number = as_number(value)
     if number is None and (needed or value is not None):
         raise InputError(
-            f"{place}: {role}={value!r} must be a number{'' if role != 'loss' else ', or nothing where it is missing'}."
+            f"{place}: {role}={short(value)} must be a number{'' if role != 'loss' else ', or nothing where it is missing'}."
         )
+    if role == "repeat" and number is not None and not (0 <= number < MOST_REPEATS and number.is_integer()):
+        raise InputError(f"{place}: repeat={short(value)} must be a whole number, 0 or more.")
     if role == "cost" and number is not None and number < 0.0:
         raise InputError(f"{place}: cost={number:g} is below 0; costs must be 0 (the original) or more.")
     return number

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tippingpoint.errors import InputError, listed
+from tippingpoint.files.archives import FREE_BYTES
 from tippingpoint.runs.harness import is_harness, read_harness
 from tippingpoint.runs.inspect_logs import is_inspect, read_inspect
 from tippingpoint.runs.joining import join
-from tippingpoint.runs.outcomes import Choice, Log
+from tippingpoint.runs.outcomes import Choice, Log, check_regular, encodable, short
 from tippingpoint.runs.plain import JSON_LINES, PARQUET, read_plain
 from tippingpoint.runs.runs import Runs
+from tippingpoint.unpacking import unpacked_stream
+from tippingpoint.visible import visible
 
 TABLES = (".csv", ".gz", ".tsv", *PARQUET)
 """Endings of files that are tables."""
 
-LOGS = ("samples_*.jsonl", "*.eval", "*.json")
+LOGS = ("samples_*.jsonl", "samples_*.jsonl.gz", "*.eval", "*.json")
 """What is looked for in a folder."""
 
 
@@ -35,6 +40,7 @@ def read_runs(
     repeats: bool = False,
     match: str = "documents",
     damaged: str = "refuse",
+    higher_is_better: bool | None = None,
 ) -> Runs:
     r"""A table of alternatives from logs of evaluations: the same samples, asked in several wordings, by one model or several.
 
@@ -43,13 +49,14 @@ def read_runs(
     logs
         Sample files of lm-evaluation-harness (`samples_*.jsonl`), logs of Inspect (`.eval`, `.json`), or tables (CSV, JSON
         lines, Parquet, a frame): a path, a folder, or a list of these. The variant of a log is its task. A dictionary says
-        it otherwise: `{"original": path, "polite": [path, path]}`.
+        it otherwise: `{"original": path, "polite": [path, path]}`. Several tasks of one variant are parts of one benchmark,
+        such as those of MMLU; their samples are told apart by task. Packed files are read within limits.
     original
         The variant that is the sample as it is. Where it is not said: the one called "original", or the task whose name
         begins those of all others (`arc`, `arc_polite`); in a table with costs, that of cost 0.
     metric
-        Which metric makes the loss, `1 - metric`; the first that lies between 0 and 1 where it is not said. Of Inspect it is
-        a scorer, or scorer/key; of a table, a column of which 1 is best.
+        Which metric makes the loss; the first that lies between 0 and 1 if it is not given. The loss is `1 - metric`, or the
+        metric itself if lower is better. Of Inspect it is a scorer, or scorer/key; of a table, a column of which 1 is best.
     cost
         What a variant costs: "words" (the share of words edited, the default where texts are known), "formats", one of
         `tp.costs`, prices by variant, as `{"polite": 0.2}`, or a function of the two texts.
@@ -62,10 +69,14 @@ def read_runs(
     repeats
         Whether several logs of one variant and model are repeated runs; refused otherwise. Epochs of Inspect are repeats.
     match
-        "documents": a log in which samples of the same id are about something else, and something else is right, is refused as
-        that of another task. "ids": samples are the same where their ids are, as where the documents themselves were varied.
+        "documents": samples of the same id must be about the same document (`doc_hash`, or the document itself). If a log
+        holds the documents in another order, they are matched by document, with a note; a log of other documents is refused.
+        "ids": samples are the same if their ids are. Use it if the documents themselves were varied.
     damaged
         What to do about a last line that was cut off: "refuse", or "drop" and count it.
+    higher_is_better
+        Whether a higher value of the metric is better. By default it is read from the results file beside the sample files
+        of lm-evaluation-harness; if the logs do not say it, it is assumed, with a note.
 
     Returns
     -------
@@ -91,13 +102,21 @@ def read_runs(
         raise InputError(f"damaged={damaged!r} is neither 'refuse' nor 'drop'; use one of them.")
     if match not in ("documents", "ids"):
         raise InputError(f"match={match!r} is neither 'documents' nor 'ids'; use one of them.")
+    if higher_is_better is not None and not isinstance(higher_is_better, bool):
+        raise InputError(f"higher_is_better={short(higher_is_better)} must be True or False.")
     choice = Choice(metric, filter, model, dict(columns or {}), damaged)
     read = [_named(variant, _read(source, choice)) for variant, source in _sources(logs)]
     _check_use(read, choice)
     table, base, dropped, loss, priced, notes = join(
-        read, original=original, metric=metric, cost=cost, repeats=repeats, by_id=match == "ids"
+        read,
+        original=original,
+        metric=metric,
+        cost=cost,
+        repeats=repeats,
+        by_id=match == "ids",
+        higher_is_better=higher_is_better,
     )
-    return Runs(table, base, dict(dropped), 0, loss, priced, tuple(notes))
+    return Runs(table, encodable(base), dict(dropped), 0, loss, priced, tuple(notes))
 
 
 def _sources(logs: Any) -> list[tuple[str | None, Any]]:
@@ -110,7 +129,7 @@ def _sources(logs: Any) -> list[tuple[str | None, Any]]:
     else:
         found = [(None, source) for each in (logs if isinstance(logs, (list, tuple)) else [logs]) for source in _expanded(each)]
     if not found:
-        raise InputError(f"logs={logs!r} holds nothing to read; give files of logs.")
+        raise InputError(f"logs={short(logs)} holds nothing to read; give files of logs.")
     return found
 
 
@@ -119,13 +138,20 @@ def _expanded(given: Any) -> list[Any]:
     if not isinstance(given, (str, Path)):
         return [given]
     path = Path(given)
-    if not path.is_dir():
-        if not path.is_file():
-            raise InputError(f"{path} is not there; give a log, or a folder with logs.")
+    try:
+        folder = path.is_dir()
+    except (OSError, ValueError):  # a path that no system has
+        folder = False
+    if not folder:
+        check_regular(path)
         return [path]
-    found = sorted(each for pattern in LOGS for each in path.rglob(pattern) if each.suffix != ".json" or _is_log(each))
+    named = sorted(each for pattern in LOGS for each in path.rglob(pattern))
+    for each in named:
+        if not each.is_dir():
+            check_regular(each)  # never left out in silence: a log that is missing changes the answer
+    found = [each for each in named if each.is_file() and (each.suffix != ".json" or _is_log(each))]
     if not found:
-        raise InputError(f"{path} holds no log; in a folder, {', '.join(LOGS)} are looked for.")
+        raise InputError(f"{visible(path)} holds no log; in a folder, {', '.join(LOGS)} are looked for.")
     return found
 
 
@@ -146,21 +172,27 @@ def _read(source: Any, choice: Choice) -> Log:
     suffix = source.suffix.lower()
     if suffix == ".eval" or zipfile.is_zipfile(source):
         return read_inspect(source, choice)
-    if suffix in JSON_LINES:
+    if _is_json_lines(source.name):
         return read_harness(source, choice) if _first_is_harness(source) else read_plain(source, choice)
     if suffix == ".json":
         return read_inspect(source, choice)
     if suffix in TABLES:
         return read_plain(source, choice)
-    raise InputError(f"{source} is no log that is known by its ending; give .jsonl, .eval, .json, .csv or .parquet.")
+    raise InputError(f"{visible(source)} is no log that is known by its ending; give .jsonl, .eval, .json, .csv or .parquet.")
+
+
+def _is_json_lines(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith(JSON_LINES)
 
 
 def _first_is_harness(path: Path) -> bool:
-    with path.open("rb") as file:
-        first = next((line for line in file if line.strip()), b"")
     try:
+        with unpacked_stream(str(path), ".gz", FREE_BYTES) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            first = next((line for line in file if line.strip()), b"")
         record = json.loads(first)
-    except (ValueError, RecursionError):
+    except InputError:
+        raise
+    except (ValueError, RecursionError, EOFError, zlib.error, gzip.BadGzipFile):
         return path.name.startswith("samples_")
     return isinstance(record, dict) and is_harness(record) and not is_inspect(record)
 
@@ -177,5 +209,6 @@ def _check_use(logs: list[Log], choice: Choice) -> None:
     plain = [log.path for log in logs if any(each.extra or not each.scores for each in log.outcomes)]
     if choice.columns and not plain and all(not log.path.endswith(TABLES) for log in logs):
         raise InputError(f"columns={choice.columns!r} is of tables, and {listed([log.path for log in logs], 2)} are logs.")
-    if choice.filter is not None and not any(Path(log.path).suffix in JSON_LINES for log in logs):
+    harness = [log.path for log in logs if log.higher_is_better is not None and _is_json_lines(log.path)]
+    if choice.filter is not None and not harness:
         raise InputError(f"filter={choice.filter!r} is of sample files of lm-evaluation-harness; leave it out.")
