@@ -113,7 +113,7 @@ def check_level(level: float) -> None:
 
 
 def resampled(
-    stability: Callable[[Samples], float],
+    stability: Callable[[Drawn | DrawnGroups], float],
     samples: Samples,
     *,
     replicates: int,
@@ -122,7 +122,7 @@ def resampled(
 ) -> FloatArray:
     """Stabilities of rows, or of whole groups of them, drawn with replacement: new weights for the same responses each time."""
 
-    def drawn(replicate: int) -> Samples:
+    def drawn(replicate: int) -> Drawn | DrawnGroups:
         return Drawn(samples, seed, replicate) if groups is None else DrawnGroups(samples, groups, seed, replicate)
 
     return np.array([stability(drawn(replicate)) for replicate in range(replicates)])

@@ -85,11 +85,20 @@ class StabilityResult(Reported):
     caution
         What must be read before the number; empty where there is nothing.
     held_out
-        The stability chosen on some runs of every outcome and priced on the others; None where outcomes were not repeated.
-        `value` is too low on average, as the worst of noisy outcomes is so by luck in part; this is too high on average, as it
-        is chosen from fewer runs.
+        The stability chosen on some repeats of every outcome and priced on the others; None if outcomes were not repeated.
+        `value` is too low on average, because the worst of noisy outcomes is in part luck. This is too high on average, because
+        it is chosen from fewer repeats.
+    repeats
+        How often most outcomes of a table were run; 0 if the table does not count repeats.
     corrected
-        Between the two, where their biases cancel to first order in the noise; None where there is none.
+        The stability without the noise of repeats: the mean of two extrapolations to infinitely many repeats. None if the noise
+        is not known, or if the extrapolated threshold is out of reach.
+    corrected_lower
+        The same with missing outcomes counted as the largest loss; equal to `corrected` if none is missing.
+    corrected_error
+        Standard error of `corrected`, from sampling of the samples and of their answers.
+    corrected_spread
+        How far the two extrapolations are from `corrected`: what is not known of the bias that remains.
     groups
         Groups that samples come in, which errors and effective numbers count instead; 0 where samples are independent.
     missing
@@ -157,6 +166,10 @@ class StabilityResult(Reported):
     corrected: float | None = None
     groups: int = 0
     missing: int = 0
+    repeats: int = 0
+    corrected_lower: float | None = None
+    corrected_error: float | None = None
+    corrected_spread: float | None = None
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
     partitioned: Any = field(default=None, repr=False, compare=False)  # a PartitionedEvidence, or None
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)
@@ -220,9 +233,15 @@ class StabilityResult(Reported):
         return self._evidence.influence
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from.
+        """Confidence interval for the stability under the population that the data were drawn from.
 
-        Where outcomes are missing it reaches from below the lower bound to above the upper one.
+        For a table with repeats it is the interval of `corrected`: it covers the stability that infinitely many repeats would
+        show. It is normal for the square root, and adds to the standard error what is not known of the remaining bias. It has no
+        upper end if the noise of the answers is not known, or if `held_out` is infinite.
+
+        Otherwise it is a normal interval of `value`, cut at zero. If every outcome was run once, it is about the answers given:
+        noise of the answers cannot be told from sensitivity then. Where outcomes are missing it reaches from below the lower
+        bound to above the upper one.
         """
         check_level(level)
         if math.isnan(self.standard_error):
@@ -230,9 +249,42 @@ class StabilityResult(Reported):
             raise InputError(f"there is no normal interval where the status is {self.status!r}; {remedy}.")
         if self.effective_sample < NORMAL_FROM:
             warnings.warn(small_sample(self.effective_sample, self.groups), SmallSampleWarning, stacklevel=2)
+        return self.band(level)
+
+    def band(self, level: float) -> tuple[float, float]:
+        """`interval` without its warnings; not numbers if there is none."""
+        low, high = self._corrected_range(level) if self.repeated else self._plain_range(level)
+        return low, math.inf if self.noise_unbounded else high
+
+    def _plain_range(self, level: float) -> tuple[float, float]:
         margin = normal_margin(self.standard_error, level)
         least = self.lower if self.missing else self.value
         return max(least - margin, 0.0), self.value + margin
+
+    def _corrected_range(self, level: float) -> tuple[float, float]:
+        """Normal for the square root of `corrected`, with the error and the unknown bias as independent errors."""
+        if not self.corrected or self.corrected_lower is None or self.corrected_error is None or self.corrected_spread is None:
+            return self._plain_range(level)
+        error = math.hypot(self.corrected_error, self.corrected_spread / math.sqrt(3.0))  # even between the extrapolations
+        ends = []
+        for value, side in ((self.corrected_lower, -1.0), (self.corrected, 1.0)):
+            root = math.sqrt(max(value, 0.0))
+            end = root + side * normal_margin(error, level) / (2.0 * root) if root else 0.0
+            ends.append(math.nan if math.isnan(end) else max(end, 0.0) ** 2)
+        return ends[0], ends[1]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether outcomes were run several times."""
+        return self.repeats > 1
+
+    @property
+    def noise_unbounded(self) -> bool:
+        """Whether nothing bounds from above what the stability is without the noise of repeats.
+
+        Too few outcomes were repeated for that, or what is chosen on some repeats does not reach the threshold on the others.
+        """
+        return self.repeated and self.status != "unreachable" and (self.corrected is None or self.held_out == math.inf)
 
     def rows_needed(self, relative: float = 0.1) -> int:
         """How many evaluation rows make the standard error this part of the stability: `n·(se/R)²/relative²`, rounded up.
