@@ -53,19 +53,12 @@ def test_errors_by_group_are_those_of_the_sums_of_groups() -> None:
     assert effective_groups(BASE, GROUPS) == pytest.approx(1.0 / np.square(masses).sum())
 
 
-def test_the_corrected_number_is_where_the_biases_of_both_cancel() -> None:
-    # Of K parts, what is chosen on K - 1 of them is K/(K - 1) times as far off, the other way.
-    truth, bias = 2.0, 0.3
-    for parts in (2, 5):
-        naive, held = truth - bias, truth + bias * parts / (parts - 1)
-        assert HeldOut(held, parts).corrected(naive) == pytest.approx(truth)
-    assert HeldOut(math.inf, 2).corrected(1.0) is None
-
-
 def test_an_oracle_holds_neither_atoms_nor_runs_unless_it_says_so() -> None:
     oracle = table(LOSSES)
     problem = Problem(oracle, BASE, 1.0, 1.0, 1.0, KL())
     assert oracle.held_out(problem) is None
+    assert oracle.corrector(problem) is None
+    assert oracle.repeats == 0
     assert oracle.held_atoms() is None
 
 

@@ -364,7 +364,7 @@ class Profile:
             trace=oracle.trace or solution.risks,
             interrupted=oracle.interrupted or stopped,
             caution=oracle.caution if reached else "",
-            held_out=None if held is None else held.value,
+            held_out=held,
             repeats=oracle.repeats,
             **self._corrected(corrected, problem),
             groups=groups,
@@ -385,7 +385,7 @@ class Profile:
         error = standard_error(influence(problem, solution), problem.base, self.groups) if attained else math.nan
         return error, effective, count
 
-    def _corrected(self, found: Corrected | None, problem: Problem) -> dict[str, float | None]:
+    def _corrected(self, found: Corrected | None, problem: Problem) -> dict[str, Any]:
         """What is left of a stability without the noise of repeats."""
         if found is None or math.isinf(found.high):
             return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -46,22 +45,6 @@ class Certificate:
 
     lower: float
     by: str
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """A stability chosen on some runs of every outcome and priced on the others.
-
-    Attributes
-    ----------
-    value
-        The number; infinite where what is chosen does not reach the threshold on the others.
-    parts
-        Parts of the runs, each of which was held out once.
-    """
-
-    value: float
-    parts: int
 
 
 @dataclass(frozen=True)
@@ -257,8 +240,11 @@ class Oracle(ABC):
         """All places that matter at any price, where they are counted off and held already; None where they are not."""
         return None
 
-    def held_out(self, problem: Problem) -> HeldOut | None:
-        """The stability chosen on some runs of every outcome and priced on the others; None where outcomes are of one run."""
+    def held_out(self, problem: Problem) -> float | None:
+        """The stability chosen on some runs of every outcome and priced on the others; None where outcomes are of one run.
+
+        It is infinite if what is chosen does not reach the threshold on the others.
+        """
         return None
 
     @property

@@ -66,8 +66,9 @@ class Bootstrap(Result):
     def __str__(self) -> str:
         low, high = self.interval()
         beyond = int(np.isinf(self.values).sum())
+        what = "Corrected stability" if self.corrected else "Stability"
         rows = [
-            f"{'Corrected stability' if self.corrected else 'Stability'} {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
+            f"{what} {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
             f"  standard error  {self.standard_error:.2g}",
             f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
         ]

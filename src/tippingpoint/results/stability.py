@@ -10,8 +10,10 @@ from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin, rows_for
+from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, corrected_interval, normal_margin, rows_for
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning, UnsupportedError
 from tippingpoint.plots import draw_convergence, draw_result, draw_weights
@@ -236,8 +238,8 @@ class StabilityResult(Reported):
         """Confidence interval for the stability under the population that the data were drawn from.
 
         For a table with repeats it is the interval of `corrected`: it covers the stability that infinitely many repeats would
-        show. It is normal for the square root, and adds to the standard error what is not known of the remaining bias. It has no
-        upper end if the noise of the answers is not known, or if `held_out` is infinite.
+        show. It is normal for the square root, and adds to the standard error what is not known of the remaining bias. It has
+        no upper end if the noise of the answers is not known, or if `held_out` is infinite.
 
         Otherwise it is a normal interval of `value`, cut at zero. If every outcome was run once, it is about the answers given:
         noise of the answers cannot be told from sensitivity then. Where outcomes are missing it reaches from below the lower
@@ -253,25 +255,12 @@ class StabilityResult(Reported):
 
     def band(self, level: float) -> tuple[float, float]:
         """`interval` without its warnings; not numbers if there is none."""
-        low, high = self._corrected_range(level) if self.repeated else self._plain_range(level)
+        margin, least = normal_margin(self.standard_error, level), self.lower if self.missing else self.value
+        low, high = max(least - margin, 0.0), self.value + margin
+        if self.repeated and self.corrected and self.corrected_error is not None:
+            spread, floor = self.corrected_spread or 0.0, self.corrected_lower or 0.0
+            low, high = corrected_interval(self.corrected, floor, self.corrected_error, spread, level)
         return low, math.inf if self.noise_unbounded else high
-
-    def _plain_range(self, level: float) -> tuple[float, float]:
-        margin = normal_margin(self.standard_error, level)
-        least = self.lower if self.missing else self.value
-        return max(least - margin, 0.0), self.value + margin
-
-    def _corrected_range(self, level: float) -> tuple[float, float]:
-        """Normal for the square root of `corrected`, with the error and the unknown bias as independent errors."""
-        if not self.corrected or self.corrected_lower is None or self.corrected_error is None or self.corrected_spread is None:
-            return self._plain_range(level)
-        error = math.hypot(self.corrected_error, self.corrected_spread / math.sqrt(3.0))  # even between the extrapolations
-        ends = []
-        for value, side in ((self.corrected_lower, -1.0), (self.corrected, 1.0)):
-            root = math.sqrt(max(value, 0.0))
-            end = root + side * normal_margin(error, level) / (2.0 * root) if root else 0.0
-            ends.append(math.nan if math.isnan(end) else max(end, 0.0) ** 2)
-        return ends[0], ends[1]
 
     @property
     def repeated(self) -> bool:
@@ -403,6 +392,21 @@ class StabilityResult(Reported):
         if self.evidence is None:
             raise DetachedError(f"this result {self.detached}.")
         return self.evidence
+
+
+def shows_corrected(results: Sequence[StabilityResult]) -> bool:
+    """Whether pictures and tables of several results show corrected stabilities: all that are finite have one."""
+    finite = [result for result in results if math.isfinite(result.value)]
+    return bool(finite) and all(result.repeated and result.corrected is not None for result in finite)
+
+
+def bands(results: Sequence[StabilityResult], level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The stability of each, corrected if all can be, and the ends of its interval; ends that do not exist are not numbers."""
+    corrected = shows_corrected(results)
+    value = [result.value if result.corrected is None or not corrected else result.corrected for result in results]
+    ends = np.array([result.band(level) for result in results])
+    ends[~np.isfinite(ends)] = math.nan
+    return np.array(value), ends[:, 0], ends[:, 1]
 
 
 def small_sample(effective: float, groups: int = 0) -> str:

@@ -105,7 +105,6 @@ def test_what_is_held_out_is_the_definition_worked_out_apart() -> None:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if at(middle)[1] < 0.55 else (low, middle)
     assert result.held_out == pytest.approx(at(high)[0], rel=1e-6)
-    assert result.corrected == pytest.approx((2.0 * result.value + at(high)[0]) / 3.0, rel=1e-6)
     assert result.held_out_difference == pytest.approx(at(high)[0] - result.value, rel=1e-5)
 
 
@@ -160,7 +159,9 @@ def test_what_cannot_be_reached_on_held_out_runs_is_infinite_and_said() -> None:
     losses = (np.random.default_rng(0).random((400, 2)) < 0.5) * 1.0
     result = ask(repeated(lines, losses), 0.8, 1.0, 0.25)
     assert result.held_out == INF
-    assert result.corrected is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tp.SmallSampleWarning)
+        assert result.interval()[1] == INF, "it may be out of reach without noise"
     assert "does not reach the threshold on the others" in " ".join(str(result).split())
     assert tp.StabilityResult.from_json(result.to_json()) == result
 

@@ -12,7 +12,7 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.atoms import AtomsOracle, Envelopes
 from tippingpoint.core.dual import Solution, Status, solve
-from tippingpoint.core.oracle import Certificate, Corrected, Corrector, HeldOut
+from tippingpoint.core.oracle import Certificate, Corrected, Corrector
 from tippingpoint.core.problem import Problem
 from tippingpoint.families.table.held_out import held_out
 from tippingpoint.families.table.repeats import corrector, usual
@@ -96,7 +96,7 @@ class TableOracle(AtomsOracle):
     def held_atoms(self) -> Envelopes:
         return self._envelopes
 
-    def held_out(self, problem: Problem) -> HeldOut | None:
+    def held_out(self, problem: Problem) -> float | None:
         if self._runs is None:
             return None
         sample, _, cost = self._given

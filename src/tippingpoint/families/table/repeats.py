@@ -7,8 +7,8 @@ like `1/m`, twice the first minus the second has none left. This can be done to 
 .. math:: R_{low} = 2 \max_h g_m(h) - \max_h g_{m/2}(h), \qquad R_{high} = \max_h\,[2 g_m(h) - g_{m/2}(h)].
 
 The second is never below the first. In simulations (`benchmarks/repeats.py`) the first is too low on average and the second too
-high; with eight runs or more they hardly differ. The corrected stability is their mean. Half their distance is what is not known
-of the remaining bias.
+high; with eight runs or more they hardly differ. The corrected stability is their mean. Half their distance is what is not
+known of the remaining bias.
 
 Every sample adds to both by one number, by the envelope theorem. Answers of different samples are independent, so the spread of
 these numbers is the error that contains both: sampling of the samples, and of their answers.
@@ -21,13 +21,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
+from tippingpoint.core.blocks import Block
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.inference import influence
 from tippingpoint.core.oracle import Corrected
+from tippingpoint.core.perturbations import Evaluation, Terms
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Restricted
 from tippingpoint.families.table.held_out import FoldOracle
@@ -147,7 +150,7 @@ class TableCorrector:
         if Status.UNREACHABLE in (one.status, other.status):
             return None
         low = self._extrapolated(_cost(one), _cost(other))
-        if Status.ATTAINED != one.status or Status.ATTAINED != other.status:
+        if one.status != Status.ATTAINED or other.status != Status.ATTAINED:
             return Corrected(low, low, np.full(len(base), math.nan), self.repeats, low)
         with np.errstate(all="ignore"):  # what is not a number counts as out of reach
             price = self._best_price(whole, half, one)
@@ -187,8 +190,7 @@ class TableCorrector:
             return of_low
         effects = []
         for problem in (whole, half):
-            found, terms = problem.evaluate(price), problem.terms
-            effect = problem.samples.joined(lambda block, found=found, terms=terms: found.of(terms, block).influence)
+            effect = problem.samples.joined(partial(_effect, problem.evaluate(price), problem.terms))
             effects.append(float(problem.base @ effect) - effect)
         return 0.5 * (of_low + self._extrapolated_each(*effects))
 
@@ -213,7 +215,11 @@ def corrector(
     whole, half = list[tuple[FloatArray, float]](), list[tuple[FloatArray, float]]()
     for k in range(windows):
         start = k * cuts.runs
-        both = runs.window(start, cuts.runs), runs.window(start, cuts.first), runs.window(start + cuts.runs - cuts.second, cuts.second)
+        both = (
+            runs.window(start, cuts.runs),
+            runs.window(start, cuts.first),
+            runs.window(start + cuts.runs - cuts.second, cuts.second),
+        )
         whole.append((both[0][kept], 1.0 / windows))
         half += [(both[1][kept], cuts.share / windows), (both[2][kept], (1.0 - cuts.share) / windows)]
     sample, cost = sample[kept], cost[kept]
@@ -237,6 +243,11 @@ def _single_originals(sample: IntArray, cost: FloatArray) -> IntArray:
     kept = cost > 0.0
     kept[original[first]] = True
     return np.flatnonzero(kept)
+
+
+def _effect(found: Evaluation, terms: Terms, block: Block) -> FloatArray:
+    """Minus the influence of the samples of a block on the dual, but for what is common to all."""
+    return found.of(terms, block).influence
 
 
 def _cost(solution: Solution) -> float:
