@@ -121,13 +121,13 @@ def _before(one: tp.StabilityResult, other: tp.StabilityResult) -> bool:
     return abs(one.value - other.value) > 1.96 * error
 
 
-def coverage_and_verdicts(draws: int) -> None:
+def coverage_and_verdicts(draws: int, seed: int) -> None:
     for world in (noisy, mostly_sure):
         first = truth(world(LARGE, np.random.default_rng(0)))
         other = truth(worse(world(LARGE, np.random.default_rng(0)), np.random.default_rng(1)))
         print(f"\n{world.__name__}: the truth is {first:.4f}, and {other:.4f} of the model that is worse")
         print("| questions | repeats | value | corrected | interval covers | before | no upper end |")
-        tables = {n: simulate(world, n, draws, 7) for n in (100, 400)}
+        tables = {n: simulate(world, n, draws, seed) for n in (100, 400)}
         for n, (found, of) in tables.items():
             for count in (2, 4, 8, 32):
                 rates = [found[name, count] / of[count] for name in ("value", "corrected", "covered", "before", "open")]
@@ -140,14 +140,14 @@ def coverage_and_verdicts(draws: int) -> None:
                 print("| " + " | ".join([str(n), f"{pair[0]} and {pair[1]}", *(f"{rate:.0%}" for rate in rates)]) + " |")
 
 
-def different_noise(draws: int) -> None:
+def different_noise(draws: int, seed: int) -> None:
     """Two models of about the same stability, one that draws its answers and one that does not."""
     truths = [truth(world(LARGE, np.random.default_rng(0))) for world in (noisy, sure)]
     print(f"\nnoisy against sure: the truths are {truths[0]:.4f} and {truths[1]:.4f}")
     print("| questions | repeats | false verdicts | before |")
     found = Counter[Any]()
     for draw in range(draws):
-        rng = np.random.default_rng([11, draw])
+        rng = np.random.default_rng([seed + 4, draw])
         one, other = asked(noisy(400, rng), {2, 8}, rng), asked(sure(400, rng), {2, 8}, rng)
         for count in (2, 8):
             found[count] += decided(one[count], other[count]) != 0.0
@@ -159,7 +159,9 @@ def different_noise(draws: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
-    number = 10 if parser.parse_args().quick else 100
+    parser.add_argument("--seed", type=int, default=7, help="of the draws (default: 7)")
+    options = parser.parse_args()
+    number = 10 if options.quick else 100
     warnings.simplefilter("ignore", tp.SmallSampleWarning)
-    coverage_and_verdicts(number)
-    different_noise(number)
+    coverage_and_verdicts(number, options.seed)
+    different_noise(number, options.seed)

@@ -224,13 +224,11 @@ def _corrected(summary: Mapping[str, Any]) -> str:
     value, corrected = number(summary["value"]), summary.get("corrected")
     if corrected is None:
         return f"not known: {value} is too low on average, and the repeats do not say by how much"
-    error, spread = summary["corrected_error"], summary["corrected_spread"]
-    between = (
-        f"between {number(corrected - spread)} and {number(corrected + spread)} without noise" if spread else "no noise found"
-    )
+    error, spread = number(summary["corrected_error"], 2), summary["corrected_spread"]
+    between = f"extrapolations from {number(corrected - spread)} to {number(corrected + spread)}"
     return (
-        f"{number(corrected)} ± {number(error, 2)} (samples and answers), without the noise of {summary['repeats']} repeats;"
-        f" {between}. {value} is too low on average, because the worst of noisy answers is in part luck"
+        f"{number(corrected)} ± {error} (samples and answers), without the noise of {summary['repeats']} repeats; {between}."
+        f" {value} is too low on average, because the worst of noisy answers is in part luck"
     )
 
 
@@ -247,7 +245,9 @@ def rows_line(summary: Mapping[str, Any]) -> list[Line]:
     """How many rows would bring the standard error to a tenth of the stability; nothing where that is not known."""
     from tippingpoint.core.inference import rows_for  # which needs NumPy; words do not, and the doctor has to have them without
 
-    rows = rows_for(USUAL_PART, summary["value"], summary["standard_error"], summary["samples"])
+    names = ("corrected", "corrected_error") if summary.get("corrected") else ("value", "standard_error")
+    value, error = (summary[name] for name in names)
+    rows = rows_for(USUAL_PART, value, error, summary["samples"])
     if not math.isfinite(rows):
         return []
     needed, here = max(math.ceil(rows), 1), summary["samples"]

@@ -107,15 +107,18 @@ def along_dial(problem: Problem) -> dict[float, Solved]:
     return solved
 
 
-def over_thresholds(problem: Problem, groups: IntArray | None = None) -> SweepPart:
-    """The stability over thresholds; errors are of groups of samples where there are any."""
-    return _swept("risk", along_thresholds(problem), groups)
+def over_thresholds(problem: Problem, groups: IntArray | None = None, oracle: Oracle | None = None) -> SweepPart:
+    """The stability over thresholds; errors are of groups of samples where there are any.
+
+    Intervals are of corrected stabilities if the oracle knows the noise of repeated outcomes.
+    """
+    return _swept("risk", along_thresholds(problem), groups, oracle)
 
 
-def over_mixes(problem: Problem, groups: IntArray | None = None) -> Dial:
+def over_mixes(problem: Problem, groups: IntArray | None = None, oracle: Oracle | None = None) -> Dial:
     """The stability along the dial."""
     budget, own = dial(problem.theta1, problem.theta2)
-    return {**_swept("mix", along_dial(problem), groups), "budget": budget, "own": own}
+    return {**_swept("mix", along_dial(problem), groups, oracle), "budget": budget, "own": own}
 
 
 def dial(theta1: float, theta2: float) -> tuple[float, float]:
@@ -166,9 +169,9 @@ def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
     return [solve_with(problem, **each).distribution for each in settings]
 
 
-def _swept(over: str, solved: dict[float, Solved], groups: IntArray | None) -> SweepPart:
+def _swept(over: str, solved: dict[float, Solved], groups: IntArray | None, oracle: Oracle | None) -> SweepPart:
     found: Sequence[Solved] = list(solved.values())
-    value, bands = [each.value for each in found], [_band(each, groups) for each in found]
+    value, bands = [each.value for each in found], [_band(each, groups, oracle) for each in found]
     return {
         "over": over,
         "at": list(solved),
@@ -180,11 +183,12 @@ def _swept(over: str, solved: dict[float, Solved], groups: IntArray | None) -> S
     }
 
 
-def _band(solved: Solved, groups: IntArray | None) -> tuple[float, float]:
+def _band(solved: Solved, groups: IntArray | None, oracle: Oracle | None) -> tuple[float, float]:
     """The 95% interval of a setting: of the corrected stability, if outcomes were repeated."""
     problem = solved.problem
-    oracle = problem.responses
-    correct = oracle.corrector(problem) if isinstance(oracle, Oracle) and solved.status is Status.ATTAINED else None
+    correct = None
+    if oracle is not None and solved.status is Status.ATTAINED:
+        correct = oracle.corrector(replace(problem, responses=oracle))
     found = None if correct is None else correct(problem.base)
     if found is not None and found.value > 0.0:
         error = standard_error(found.effects, problem.base, groups)

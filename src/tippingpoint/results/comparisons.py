@@ -95,7 +95,8 @@ class Pair:
     Attributes
     ----------
     difference
-        Of what was found; of corrected stabilities, from equally many repeats, if outcomes were repeated.
+        Of what was found; of corrected stabilities, from equally many repeats, if outcomes were repeated. Not a number if the
+        noise of one model only is known.
     error
         Its paired standard error.
     noise
@@ -228,7 +229,7 @@ class Comparison(Result):
         They are differences of what was found, and their intervals those of sampling only; `verdict` knows of the bounds too.
         If outcomes were repeated, they are differences of corrected stabilities. Both models are cut to the smaller number of
         repeats, so that one bias is in both. Errors then contain the noise of the answers, and intervals what is not known of
-        the bias that remains. If the noise of one model is not known, there is no error and no interval.
+        the bias that remains. If the noise of one model only is known, there is no difference.
         """
         rows = self.pairs(reference, level)
         return build_frame({name: [row[k] for row in rows] for k, name in enumerate(self._HEAD)}, self.backend)
@@ -348,7 +349,7 @@ class Comparison(Result):
         mine, theirs = found
         if mine is None or theirs is None:
             unknown = unknown or tuple(name for name, each in zip((model, reference), found, strict=True) if each is None)
-            return Pair(one.value - other.value, math.nan, least, unknown=unknown)
+            return Pair(math.nan, math.nan, least, unknown=unknown)
         return _corrected_pair(one, other, (mine, theirs), (held, base), repeats)
 
     def _sentence(self, model: str, reference: str, pair: Pair, level: float) -> str:
@@ -378,9 +379,7 @@ class Comparison(Result):
         """Why the errors do not allow a verdict."""
         if pair.unknown:
             names = " and of ".join(map(repr, pair.unknown))
-            return (
-                f"the noise of the answers of {names} is not known; run every outcome as often as for the other, twice or more"
-            )
+            return f"the noise of the answers of {names} is not known; run each outcome twice or more"
         if not math.isfinite(margin):
             return "the sampling error of the difference is not defined"
         certified, least = pair.least > 0.0, pair.least

@@ -280,7 +280,7 @@ class StabilityResult(Reported):
 
         To first order, if further rows are drawn independently from the same population and weighted as these are; rows that
         belong together, as those of one customer, count as one. The number is that of what was found where `value` is a bound,
-        and no more certain than the standard error itself.
+        and no more certain than the standard error itself. If outcomes were repeated, it is that of `corrected`.
 
         Parameters
         ----------
@@ -297,7 +297,8 @@ class StabilityResult(Reported):
         """
         if isinstance(relative, bool) or not isinstance(relative, Real) or not 0.0 < relative < math.inf:
             raise InputError(f"relative={relative!r} must be a positive number: a part of the stability, as 0.1 for ±10 %.")
-        rows = rows_for(float(relative), self.value, self.standard_error, self.samples)
+        value, error = (self.corrected, self.corrected_error) if self.corrected else (self.value, self.standard_error)
+        rows = rows_for(float(relative), value, math.nan if error is None else error, self.samples)
         if math.isnan(rows):
             remedy = {"already": "give a larger risk", "unreachable": "give a smaller risk"}.get(self.status, "use bootstrap()")
             raise InputError(

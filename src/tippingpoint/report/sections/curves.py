@@ -67,7 +67,8 @@ class Curves(Section[CurvesPart]):
 
     def compute(self, material: Material) -> CurvesPart:
         problem, groups = material.problem, material.evidence.groups
-        curve, tradeoff = over_thresholds(problem, groups), over_mixes(problem, groups)
+        oracle = material.evidence.oracle
+        curve, tradeoff = over_thresholds(problem, groups, oracle), over_mixes(problem, groups, oracle)
         return {
             "curve": {**curve, "standing": material.standing_beside},
             "tradeoff": {**tradeoff, "standing": material.standing_elsewhere},
