@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +23,7 @@ import pandas as pd
 import tippingpoint as tp
 
 COSTS = np.array([0.0, 0.1, 0.2, 0.3, 0.4])
-QUESTION = {"risk": 0.4, "theta1": 1.0, "theta2": 0.25}
+QUESTION: dict[str, Any] = {"risk": 0.4, "theta1": 1.0, "theta2": 0.25}
 LARGE = 60_000
 """Questions from which the truth is computed."""
 
@@ -85,10 +85,10 @@ def decided(one: tp.StabilityResult, other: tp.StabilityResult) -> float:
     return math.copysign(1.0, comparison.pairs()[0][2]) if verdict.decided else 0.0
 
 
-def simulate(world: World, n: int, draws: int, seed: int) -> tuple[Counter[Any], Counter[Any]]:
+def simulate(world: World, n: int, draws: int, seed: int) -> tuple[dict[Any, float], Counter[Any]]:
     """How often intervals cover, values are off, and verdicts are decided; and of how many."""
     exact = truth(world(LARGE, np.random.default_rng(0)))
-    found, of = Counter[Any](), Counter[Any]()
+    found, of = defaultdict[Any, float](float), Counter[Any]()
     for draw in range(draws):
         rng = np.random.default_rng([seed, n, draw])
         chances = world(n, rng)

@@ -320,6 +320,7 @@ def test_errors_of_corrected_stabilities_count_groups() -> None:
     )
     assert grouped.corrected == pytest.approx(alone.corrected, rel=1e-8)
     assert grouped.corrected_error == pytest.approx(alone.corrected_error, rel=1e-6)
+    assert alone.corrected_error is not None
     assert plain.corrected_error == pytest.approx(alone.corrected_error / math.sqrt(3.0), rel=0.02)
 
 
@@ -349,6 +350,7 @@ def test_missing_outcomes_of_repeats_lower_the_lower_end() -> None:
     gaps = lines.assign(loss=lines["loss"].where(rng.random(len(lines)) > 0.02))
     result, wrong = ask(gaps, 0.5, 1.0, 0.25), ask(gaps, 0.5, 1.0, 0.25, missing="wrong")
     assert result.corrected is not None
+    assert result.corrected_lower is not None
     assert result.corrected_lower == pytest.approx(wrong.corrected, rel=1e-8)
     assert result.corrected_lower < result.corrected
     assert result.interval()[0] < result.corrected_lower < result.corrected < result.interval()[1]
