@@ -145,6 +145,7 @@ def lines(summary: Mapping[str, Any]) -> list[Line]:
     if summary["status"] in ("attained", "largest") or free:
         listed += [
             *([] if free else [("standard error", _error(summary))]),
+            *([] if summary.get("repeats", 0) < 2 or free else [("corrected", _corrected(summary))]),
             *([] if summary.get("held_out") is None or free else [("held out", _held_out(summary))]),
             *rows_line(summary),
             ("moving", _moving(summary)),
@@ -228,23 +229,35 @@ def _error(summary: Mapping[str, Any]) -> str:
     return f"{number(error, 2)} (sampling, first order; {effective} of {samples:,} samples)"
 
 
+def _corrected(summary: Mapping[str, Any]) -> str:
+    """The stability without the noise of repeats."""
+    value, corrected = number(summary["value"]), summary.get("corrected")
+    if corrected is None:
+        return f"not known: {value} is too low on average, and the repeats do not say by how much"
+    error, spread = number(summary["corrected_error"], 2), summary["corrected_spread"]
+    between = f"extrapolations from {number(corrected - spread)} to {number(corrected + spread)}"
+    return (
+        f"{number(corrected)} ± {error} (samples and answers), without the noise of {summary['repeats']} repeats; {between}."
+        f" {value} is too low on average, because the worst of noisy answers is in part luck"
+    )
+
+
 def _held_out(summary: Mapping[str, Any]) -> str:
-    """What was chosen on some runs, priced on the others."""
+    """What was chosen on some repeats, priced on the others."""
     held, value = summary["held_out"], summary["value"]
     if math.isinf(held):
-        return "∞: what is chosen on some of the runs does not reach the threshold on the others"
+        return "∞: what is chosen on some of the repeats does not reach the threshold on the others"
     more = f"{number(abs(held - value), 3)} {'more' if held >= value else 'less'}"
-    both = f"; {number(summary['corrected'])} where the biases of both cancel"
-    return (
-        f"{number(held)} ({more}), chosen on some of the runs and priced on the others; {number(value)} is in part luck{both}"
-    )
+    return f"{number(held)} ({more}), chosen on some of the repeats and priced on the others: too high on average"
 
 
 def rows_line(summary: Mapping[str, Any]) -> list[Line]:
     """How many rows would bring the standard error to a tenth of the stability; nothing where that is not known."""
     from tippingpoint.core.inference import rows_for  # which needs NumPy; words do not, and the doctor has to have them without
 
-    rows = rows_for(USUAL_PART, summary["value"], summary["standard_error"], summary["samples"])
+    names = ("corrected", "corrected_error") if summary.get("corrected") else ("value", "standard_error")
+    value, error = (summary[name] for name in names)
+    rows = rows_for(USUAL_PART, value, error, summary["samples"])
     if not math.isfinite(rows):
         return []
     needed, here = max(math.ceil(rows), 1), summary["samples"]

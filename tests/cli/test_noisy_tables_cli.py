@@ -89,3 +89,29 @@ def test_a_gate_passes_only_on_the_pessimistic_side(table: pd.DataFrame, cli: Co
     assert f"the certified lower bound is {result.lower:.6g}" in err
     assert cli(*words, between, "--on", "value")[0] == 0
     assert cli(*words, f"{0.999 * result.lower}")[0] == 0
+
+
+def test_models_asked_more_and_less_often_are_compared_without_noise(table: pd.DataFrame, place: Path, cli: Command) -> None:
+    answered = table[table["model"] == "small"].assign(loss=lambda held: held["loss"].fillna(0.0))
+    fewer = answered[answered["run"] < 2].assign(model="asked twice")
+    pd.concat([answered, fewer]).to_csv(place / "repeats.csv", index=False)
+    given = ("--table", "repeats.csv", "--by", "model", *COLUMNS, "--risk", "0.5", *ASKED[2:])
+    words = ("compare", *given)
+    code, out, _ = cli(*words, "--report", "page.md")
+    assert code == 0
+    assert "Differences are of corrected stabilities, from 2 repeats of both models" in out
+    assert "Undecided between 'asked twice' and 'small'" in out
+    page = (place / "page.md").read_text("utf-8")
+    assert "95 % interval (samples and repeats)" in page
+    assert "Without their noise it is" in page
+    stored = json.loads(cli(*words, "--json", "-")[1])
+    assert [result["repeats"] for result in stored["results"].values()] == [3, 2]
+    (difference,) = stored["differences"]
+    assert difference["repeats"] == 2
+    assert difference["low"] < 0.0 < difference["high"]
+    assert cli("report", *given, "--report", "page.json", "--quiet")[0] == 0
+    part = json.loads((place / "page.json").read_text("utf-8"))
+    k = part["curve"]["at"].index(0.5)
+    result = tp.StabilityResult.from_dict(stored["results"]["small"])
+    assert (part["curve"]["low"][k], part["curve"]["high"][k]) == pytest.approx(result.band(0.95), rel=1e-9)
+    assert (part["gauge"]["low"], part["gauge"]["high"]) == pytest.approx(result.band(0.95), rel=1e-9)

@@ -12,9 +12,9 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.blocks import InMemory
 from tippingpoint.core.divergences import KL
-from tippingpoint.core.drawn import DrawnGroups
-from tippingpoint.core.inference import effective_groups, standard_error
-from tippingpoint.core.oracle import HeldOut
+from tippingpoint.core.drawn import Drawn, DrawnGroups
+from tippingpoint.core.inference import corrected_interval, effective_groups, normal_margin, standard_error
+from tippingpoint.core.oracle import Corrected
 from tippingpoint.core.problem import Problem
 
 LOSSES = np.array([0.0, 1.0, 0.5, 2.0, 1.0, 0.0])
@@ -53,19 +53,33 @@ def test_errors_by_group_are_those_of_the_sums_of_groups() -> None:
     assert effective_groups(BASE, GROUPS) == pytest.approx(1.0 / np.square(masses).sum())
 
 
-def test_the_corrected_number_is_where_the_biases_of_both_cancel() -> None:
-    # Of K parts, what is chosen on K - 1 of them is K/(K - 1) times as far off, the other way.
-    truth, bias = 2.0, 0.3
-    for parts in (2, 5):
-        naive, held = truth - bias, truth + bias * parts / (parts - 1)
-        assert HeldOut(held, parts).corrected(naive) == pytest.approx(truth)
-    assert HeldOut(math.inf, 2).corrected(1.0) is None
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_weights_of_drawn_samples_are_those_of_their_blocks(groups: np.ndarray | None) -> None:
+    samples = InMemory(table(LOSSES), BASE, 1)
+    drawn = Drawn(samples, 0, 1) if groups is None else DrawnGroups(samples, groups, 0, 1)
+    weights = drawn.weights()
+    assert weights.sum() == pytest.approx(1.0)
+    assert np.array_equal(weights[weights > 0.0], np.concatenate(drawn.gather(lambda block: block.base)))
+
+
+def test_the_interval_of_a_corrected_stability_is_normal_for_its_root() -> None:
+    low, high = corrected_interval(0.04, 0.04, 0.01, 0.0, 0.95)
+    assert (math.sqrt(low), math.sqrt(high)) == pytest.approx((0.2 - 0.025 * normal_margin(1.0, 0.95), 0.2 + 0.049), abs=1e-4)
+    wider = corrected_interval(0.04, 0.04, 0.01, 0.01, 0.95)
+    assert wider[0] < low < high < wider[1], "what is not known of the bias counts"
+    assert corrected_interval(0.04, 0.01, 0.0, 0.0, 0.95) == pytest.approx((0.01, 0.04)), "missing outcomes lower one end"
+    assert corrected_interval(0.04, 0.0, 0.01, 0.0, 0.95)[0] == 0.0
+    assert corrected_interval(0.04, 0.04, 1.0, 0.0, 0.95)[0] == 0.0, "no stability is negative"
+    found = Corrected(0.03, 0.05, BASE, 2, 0.04)
+    assert (found.value, found.spread) == pytest.approx((0.04, 0.01))
 
 
 def test_an_oracle_holds_neither_atoms_nor_runs_unless_it_says_so() -> None:
     oracle = table(LOSSES)
     problem = Problem(oracle, BASE, 1.0, 1.0, 1.0, KL())
     assert oracle.held_out(problem) is None
+    assert oracle.corrector(problem) is None
+    assert oracle.repeats == 0
     assert oracle.held_atoms() is None
 
 

@@ -26,7 +26,7 @@ from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.divergences import Divergence, divergence_named
 from tippingpoint.core.dual import Solution, Status, honest_lower, solve
 from tippingpoint.core.inference import NORMAL_FROM, effective_groups, influence, standard_error
-from tippingpoint.core.oracle import INTERRUPTED, Oracle
+from tippingpoint.core.oracle import INTERRUPTED, Corrected, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import BestResponses
 from tippingpoint.core.sensitive import SensitiveSummary, atoms_of, check_sound, summary
@@ -314,6 +314,8 @@ class Profile:
         live = self._live(oracle, problem, made, q, upper)
         moves = self._moves(live.get("evidence"), q) if reached else Moves(math.sqrt(q.squared_move), math.nan, math.nan)
         problem.samples.forget()
+        correct = oracle.corrector(problem) if reached else None
+        corrected = None if correct is None else correct(problem.base)
         error, effective, groups = self._errors(problem, solution, made, q)
         notes = [*self.notes, *oracle.notes, *([INTERRUPTED] if stopped else [])]
         if contradicted:
@@ -369,8 +371,9 @@ class Profile:
             trace=oracle.trace or solution.risks,
             interrupted=oracle.interrupted or stopped,
             caution=oracle.caution if reached else "",
-            held_out=None if held is None else held.value,
-            corrected=None if held is None else held.corrected(upper),
+            held_out=held,
+            repeats=oracle.repeats,
+            **self._corrected(corrected, problem),
             groups=groups,
             missing=self.missing,
             category_share=moves.switched,
@@ -399,6 +402,17 @@ class Profile:
         attained = solution.status is Status.ATTAINED
         error = standard_error(influence(problem, solution), problem.base, self.groups) if attained else math.nan
         return error, effective, count
+
+    def _corrected(self, found: Corrected | None, problem: Problem) -> dict[str, Any]:
+        """What is left of a stability without the noise of repeats."""
+        if found is None or math.isinf(found.high):
+            return {}
+        return {
+            "corrected": found.value,
+            "corrected_lower": found.floor,
+            "corrected_error": standard_error(found.effects, problem.base, self.groups),
+            "corrected_spread": found.spread,
+        }
 
     def _live(self, oracle: Oracle, problem: Problem, made: Perturbation, q: SensitiveSummary, value: float) -> dict[str, Any]:
         """What a result can still work out."""

@@ -73,11 +73,14 @@ def profile_table(
     an alternative, and get the exact stability over what was tried.
 
     With repeated runs, losses are their means. The worst of several noisy outcomes is so by luck in part, which makes the
-    stability of the means too low on average. Results then also have `held_out`: alternatives and weights are chosen on some of
-    the runs and priced on the others, in up to five parts that each are held out once. With losses `A` outside a part and `B`
-    inside it, let `Q(ρ)` be the most sensitive distribution of `A` at the threshold `ρ`; `held_out` is what `Q(ρ)` costs, on
-    average over the parts, at the `ρ` at which its risk by `B`, on average over the parts, is the threshold that was asked.
-    It is too high on average, by what it costs to choose from fewer runs: the truth lies between the two.
+    stability of the means too low on average. Results then also have `corrected`, the stability that infinitely many repeats
+    would show, with `corrected_error`: intervals, verdicts and the bootstrap are of it.
+
+    A check of it is `held_out`: alternatives and weights are chosen on some of the runs and priced on the others, in up to five
+    parts that each are held out once. With losses `A` outside a part and `B` inside it, let `Q(ρ)` be the most sensitive
+    distribution of `A` at the threshold `ρ`; `held_out` is what `Q(ρ)` costs, on average over the parts, at the `ρ` at which
+    its risk by `B`, on average over the parts, is the threshold that was asked. It is too high on average, by what it costs
+    to choose from fewer runs: the truth lies between `value` and `held_out`, on average.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tippingpoint.core.arrays import IntArray
+from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.blocks import Block, Samples, T, Task
 from tippingpoint.core.responses import Restricted
 
@@ -40,6 +40,11 @@ class Drawn(Samples):
     def ceiling(self) -> float:
         return self._samples.ceiling
 
+    def weights(self) -> FloatArray:
+        """The weight of every sample that was drawn from, in this process; 0 where it was not drawn."""
+        draw = self._draw
+        return self._samples.joined(lambda block: block.base * draw.counts(block) / draw.whole)
+
     def gather(self, task: Task[T]) -> list[T]:
         draw = self._draw
         return self._samples.gather(lambda block: task(draw.block(block)))
@@ -71,6 +76,10 @@ class DrawnGroups(Samples):
 
     def gather(self, task: Task[T]) -> list[T]:
         return self._samples.gather(lambda block: task(self._block(block)))
+
+    def weights(self) -> FloatArray:
+        """As of `Drawn`."""
+        return self._samples.joined(lambda block: block.base * self._of(block) / self._whole)
 
     def _of(self, block: Block) -> IntArray:
         return np.asarray(self._counts[block.first : block.first + len(block)])

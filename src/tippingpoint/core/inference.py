@@ -106,6 +106,26 @@ def normal_margin(error: float, level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2.0) * error
 
 
+def corrected_interval(value: float, floor: float, error: float, spread: float, level: float) -> tuple[float, float]:
+    """A two-sided interval of a stability without the noise of repeats: normal for its square root.
+
+    Parameters
+    ----------
+    value, floor
+        The corrected stability, and the same with missing outcomes counted as the largest loss, which the lower end is from.
+    error
+        Its standard error.
+    spread
+        How far two extrapolations are from it: the remaining bias counts as evenly distributed between them.
+    level
+        Of confidence.
+    """
+    margin = normal_margin(math.hypot(error, spread / math.sqrt(3.0)), level)
+    least, root = math.sqrt(max(floor, 0.0)), math.sqrt(value)
+    low = max(least - margin / (2.0 * least), 0.0) if least else 0.0
+    return low**2, (root + margin / (2.0 * root)) ** 2
+
+
 def check_level(level: float) -> None:
     """Refuse a confidence level that is none."""
     if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
@@ -113,7 +133,7 @@ def check_level(level: float) -> None:
 
 
 def resampled(
-    stability: Callable[[Samples], float],
+    stability: Callable[[Drawn | DrawnGroups], float],
     samples: Samples,
     *,
     replicates: int,
@@ -122,7 +142,7 @@ def resampled(
 ) -> FloatArray:
     """Stabilities of rows, or of whole groups of them, drawn with replacement: new weights for the same responses each time."""
 
-    def drawn(replicate: int) -> Samples:
+    def drawn(replicate: int) -> Drawn | DrawnGroups:
         return Drawn(samples, seed, replicate) if groups is None else DrawnGroups(samples, groups, seed, replicate)
 
     return np.array([stability(drawn(replicate)) for replicate in range(replicates)])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -49,25 +48,40 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """A stability chosen on some runs of every outcome and priced on the others.
+class Corrected:
+    """A stability without the noise of repeated answers: two extrapolations to infinitely many repeats.
 
     Attributes
     ----------
-    value
-        The number; infinite where what is chosen does not reach the threshold on the others.
-    parts
-        Parts of the runs, each of which was held out once.
+    low, high
+        The two extrapolations. `high` is infinite if the extrapolated threshold is out of reach.
+    effects
+        `(n,)` first-order effect of each sample, with its answers, on the mean of the two.
+    repeats
+        Runs per outcome that both start from.
+    floor
+        The mean of the two with missing outcomes counted as the largest loss; `value` if none is missing.
     """
 
-    value: float
-    parts: int
+    low: float
+    high: float
+    effects: FloatArray
+    repeats: int
+    floor: float
 
-    def corrected(self, value: float) -> float | None:
-        """Between the stability of mean losses and this one, where their biases cancel; None where this one is infinite."""
-        if not math.isfinite(self.value):
-            return None
-        return (self.parts * value + (self.parts - 1) * self.value) / (2 * self.parts - 1)
+    @property
+    def value(self) -> float:
+        """The corrected stability."""
+        return 0.5 * (self.low + self.high)
+
+    @property
+    def spread(self) -> float:
+        """How far both extrapolations are from it."""
+        return 0.5 * (self.high - self.low)
+
+
+Corrector = Callable[[FloatArray], "Corrected | None"]
+"""The corrected stability by the base weights of samples, some of which may be zero; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -236,8 +250,28 @@ class Oracle(ABC):
         """All places that matter at any price, where they are counted off and held already; None where they are not."""
         return None
 
-    def held_out(self, problem: Problem) -> HeldOut | None:
-        """The stability chosen on some runs of every outcome and priced on the others; None where outcomes are of one run."""
+    def held_out(self, problem: Problem) -> float | None:
+        """The stability chosen on some runs of every outcome and priced on the others; None where outcomes are of one run.
+
+        It is infinite if what is chosen does not reach the threshold on the others.
+        """
+        return None
+
+    @property
+    def repeats(self) -> int:
+        """How often most outcomes were run; 0 if runs are not counted."""
+        return 0
+
+    def corrector(self, problem: Problem, repeats: int | None = None) -> Corrector | None:
+        """How this question is corrected for the noise of repeats; None if the noise is not known.
+
+        Parameters
+        ----------
+        problem
+            The question.
+        repeats
+            Runs to which every outcome is cut; None for all.
+        """
         return None
 
     @property

@@ -13,7 +13,8 @@ from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.cuts import Perturbation, perturbation
 from tippingpoint.core.divergences import DIVERGENCES, Divergence, divergence_named
 from tippingpoint.core.dual import Status, solve
-from tippingpoint.core.inference import LEVEL, influence, normal_margin, standard_error
+from tippingpoint.core.inference import LEVEL, corrected_interval, influence, normal_margin, standard_error
+from tippingpoint.core.oracle import Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution, SensitiveSummary, atoms_of, summary
 
@@ -106,15 +107,18 @@ def along_dial(problem: Problem) -> dict[float, Solved]:
     return solved
 
 
-def over_thresholds(problem: Problem, groups: IntArray | None = None) -> SweepPart:
-    """The stability over thresholds; errors are of groups of samples where there are any."""
-    return _swept("risk", along_thresholds(problem), groups)
+def over_thresholds(problem: Problem, groups: IntArray | None = None, oracle: Oracle | None = None) -> SweepPart:
+    """The stability over thresholds; errors are of groups of samples where there are any.
+
+    Intervals are of corrected stabilities if the oracle knows the noise of repeated outcomes.
+    """
+    return _swept("risk", along_thresholds(problem), groups, oracle)
 
 
-def over_mixes(problem: Problem, groups: IntArray | None = None) -> Dial:
+def over_mixes(problem: Problem, groups: IntArray | None = None, oracle: Oracle | None = None) -> Dial:
     """The stability along the dial."""
     budget, own = dial(problem.theta1, problem.theta2)
-    return {**_swept("mix", along_dial(problem), groups), "budget": budget, "own": own}
+    return {**_swept("mix", along_dial(problem), groups, oracle), "budget": budget, "own": own}
 
 
 def dial(theta1: float, theta2: float) -> tuple[float, float]:
@@ -165,16 +169,29 @@ def distributions_nearby(problem: Problem) -> list[SensitiveDistribution]:
     return [solve_with(problem, **each).distribution for each in settings]
 
 
-def _swept(over: str, solved: dict[float, Solved], groups: IntArray | None) -> SweepPart:
+def _swept(over: str, solved: dict[float, Solved], groups: IntArray | None, oracle: Oracle | None) -> SweepPart:
     found: Sequence[Solved] = list(solved.values())
-    value = [each.value for each in found]
-    margin = [normal_margin(each.standard_error(groups), LEVEL) for each in found]
+    value, bands = [each.value for each in found], [_band(each, groups, oracle) for each in found]
     return {
         "over": over,
         "at": list(solved),
         "value": value,
-        "low": [max(v - m, 0.0) if math.isfinite(m) else v for v, m in zip(value, margin, strict=True)],
-        "high": [v + m if math.isfinite(m) else v for v, m in zip(value, margin, strict=True)],
+        "low": [low if math.isfinite(low) else v for v, (low, _) in zip(value, bands, strict=True)],
+        "high": [high if math.isfinite(high) else v for v, (_, high) in zip(value, bands, strict=True)],
         "corruption_excess": [each.summary.corruption_excess for each in found],
         "reweighting_excess": [each.summary.reweighting_excess for each in found],
     }
+
+
+def _band(solved: Solved, groups: IntArray | None, oracle: Oracle | None) -> tuple[float, float]:
+    """The 95% interval of a setting: of the corrected stability, if outcomes were repeated."""
+    problem = solved.problem
+    correct = None
+    if oracle is not None and solved.status is Status.ATTAINED:
+        correct = oracle.corrector(replace(problem, responses=oracle))
+    found = None if correct is None else correct(problem.base)
+    if found is not None and found.value > 0.0:
+        error = standard_error(found.effects, problem.base, groups)
+        return corrected_interval(found.value, found.floor, error, found.spread, LEVEL)
+    margin = normal_margin(solved.standard_error(groups), LEVEL)
+    return max(solved.value - margin, 0.0) if math.isfinite(margin) else math.nan, solved.value + margin

@@ -23,6 +23,8 @@ class Bootstrap(Result):
         One stability a replicate; `inf` where the resampled data cannot reach the threshold.
     value
         The stability of the data themselves.
+    corrected
+        Whether both are without the noise of repeats: the `corrected` of a table of repeated outcomes.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Bootstrap(Result):
 
     values: FloatArray
     value: float
+    corrected: bool = False
 
     SCHEMA: ClassVar[str] = "tippingpoint.bootstrap/1"
 
@@ -63,8 +66,9 @@ class Bootstrap(Result):
     def __str__(self) -> str:
         low, high = self.interval()
         beyond = int(np.isinf(self.values).sum())
+        what = "Corrected stability" if self.corrected else "Stability"
         rows = [
-            f"Stability {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
+            f"{what} {self.value:.4g}, and of {len(self.values):,} samples drawn from the data with replacement:",
             f"  standard error  {self.standard_error:.2g}",
             f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
         ]

@@ -11,6 +11,7 @@ import numpy as np
 
 from tippingpoint.core.arrays import IntArray
 from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin, standard_error
+from tippingpoint.core.oracle import Corrected
 from tippingpoint.data.alignment import BY_PLACE
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, listed
@@ -18,8 +19,8 @@ from tippingpoint.json_numbers import decode
 from tippingpoint.plots import draw_ranking
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.evidence import Evidence
-from tippingpoint.results.stability import StabilityResult
-from tippingpoint.results.sweeps import heading, stability_axis
+from tippingpoint.results.stability import StabilityResult, bands
+from tippingpoint.results.sweeps import as_number, heading, stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, number, render_table
 from tippingpoint.visible import readable
 
@@ -88,6 +89,57 @@ class Verdict(Result):
 
 
 @dataclass(frozen=True)
+class Pair:
+    """How much more stable one model is than another, and what is not known of it.
+
+    Attributes
+    ----------
+    difference
+        Of what was found; of corrected stabilities, from equally many repeats, if outcomes were repeated. Not a number if the
+        noise of one model only is known.
+    error
+        Its paired standard error.
+    noise
+        How far the difference may be off by the bias of repeats that remains: half the distance of its two extrapolations.
+    repeats
+        Repeats from which both were corrected; 0 if neither was.
+    least
+        What is certain of the size of the difference, apart from these errors: no bounds of either overlap if it is positive.
+    low_open, high_open
+        Whether the noise of repeats leaves the difference without a lower, or an upper end.
+    unknown
+        Models whose noise of answers is not known, though the other's is.
+    """
+
+    difference: float
+    error: float
+    least: float
+    noise: float = 0.0
+    repeats: int = 0
+    low_open: bool = False
+    high_open: bool = False
+    unknown: tuple[str, ...] = ()
+
+    def margin(self, level: float) -> float:
+        """How far the truth may be from the difference."""
+        return normal_margin(self.error, level) + self.noise
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """The interval of the difference."""
+        margin = self.margin(level)
+        low = -math.inf if self.low_open else self.difference - margin
+        return low, math.inf if self.high_open else self.difference + margin
+
+    def significant(self, level: float) -> bool:
+        """Whether it exceeds its margin, on a side that has an end."""
+        margin = self.margin(level)
+        side_open = self.low_open if self.difference > 0.0 else self.high_open
+        if not math.isfinite(margin) or side_open:
+            return False
+        return (self.least if self.least > 0.0 else abs(self.difference)) > margin
+
+
+@dataclass(frozen=True)
 class Comparison(Result):
     """Models judged on the same samples, at the same prices and threshold; their errors are paired by the samples' labels.
 
@@ -99,8 +151,8 @@ class Comparison(Result):
         Kind of frame that tables come in.
     interrupted
         Whether it was stopped before the last model, or a search did not end: every verdict is undecided then.
-    paired_errors
-        The standard error of each model's difference to the first, by name, where it was stored; fresh results know it.
+    paired
+        Each model's difference to the first, by name, where it was stored; fresh results work it out.
 
     Examples
     --------
@@ -117,7 +169,7 @@ class Comparison(Result):
     results: Mapping[str, StabilityResult]
     backend: str = "pandas"
     interrupted: bool = False
-    paired_errors: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+    paired: Mapping[str, Pair] = field(default_factory=dict, repr=False, compare=False)
 
     SCHEMA: ClassVar[str] = "tippingpoint.comparison/1"
 
@@ -137,28 +189,47 @@ class Comparison(Result):
         return {
             "interrupted": self.interrupted,
             "results": {name: result.to_dict() for name, result in self.results.items()},
-            "differences": [dict(zip(self._HEAD, row, strict=True)) for row in self.pairs()] if self._paired else [],
+            "differences": [self._stored_pair(row) for row in self.pairs()] if self._paired else [],
             "verdicts": [asdict(verdict) for verdict in self.verdicts()] if self._paired else [],
         }
 
     @classmethod
     def _restored(cls, stored: Mapping[str, Any]) -> Comparison:
         results, differences = required(stored, "results"), required(stored, "differences")
-        errors = {required(row, "model"): decode(required(row, "standard_error")) for row in differences}
         read = {name: StabilityResult.from_dict(result) for name, result in results.items()}
-        return cls(read, interrupted=required(stored, "interrupted"), paired_errors=errors)
+        pairs = {required(row, "model"): _restored_pair(row, read) for row in differences}
+        return cls(read, interrupted=required(stored, "interrupted"), paired=pairs)
+
+    def _stored_pair(self, row: tuple[str, str, float, float, float, float]) -> dict[str, Any]:
+        pair = self._difference(row[0], row[1])
+        more = {"certain": pair.least, "noise": pair.noise, "repeats": pair.repeats, "unknown": pair.unknown}
+        return {**dict(zip(self._HEAD, row, strict=True)), **more}
 
     def to_frame(self) -> Any:
         """One line a model, the most stable first."""
-        ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
-        names = ("current_risk", "value", "lower", "upper", "standard_error", "status")
-        columns = {heading(name): [getattr(result, name) for _, result in ranked] for name in names}
+        ranked = self.ranked()
+        shown = ("corrected", "corrected_error") if self.repeated else ()
+        names = ("current_risk", "value", "lower", "upper", "standard_error", *shown, "status")
+        columns = {heading(name): [as_number(getattr(result, name)) for _, result in ranked] for name in names}
         return build_frame({"model": [name for name, _ in ranked], **columns}, self.backend)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether outcomes of some model were run several times, so that noise of answers is corrected."""
+        return any(result.repeated for result in self.results.values())
+
+    def ranked(self) -> list[tuple[str, StabilityResult]]:
+        """Names and results, the most stable first: by corrected stabilities if all have one."""
+        corrected = all(result.corrected is not None for result in self.results.values())
+        return sorted(self.results.items(), key=lambda item: -(item[1].corrected or 0.0 if corrected else item[1].value))
 
     def differences(self, reference: str | None = None, level: float = LEVEL) -> Any:
         """Each model's stability minus the reference's (the first model's), with a paired standard error and interval.
 
         They are differences of what was found, and their intervals those of sampling only; `verdict` knows of the bounds too.
+        If outcomes were repeated, they are differences of corrected stabilities. Both models are cut to the smaller number of
+        repeats, so that one bias is in both. Errors then contain the noise of the answers, and intervals what is not known of
+        the bias that remains. If the noise of one model only is known, there is no difference.
         """
         rows = self.pairs(reference, level)
         return build_frame({name: [row[k] for row in rows] for k, name in enumerate(self._HEAD)}, self.backend)
@@ -172,16 +243,16 @@ class Comparison(Result):
         rows = []
         for name in self.results:
             if name != against:
-                difference, error = self._difference(name, against)
-                margin = normal_margin(error, level)
-                rows.append((name, against, difference, error, difference - margin, difference + margin))
+                pair = self._difference(name, against)
+                rows.append((name, against, pair.difference, pair.error, *pair.ends(level)))
         return rows
 
     def verdict(self, model: str, reference: str | None = None, level: float = LEVEL) -> Verdict:
         """Which of two models is more stable, from what is certified only.
 
         Decided where what is certain of the difference, from the lower bound of one to the upper bound of the other, is larger
-        than the sampling error allows, and every search ended.
+        than the sampling error allows, and every search ended. If outcomes were repeated, the difference is that of
+        `differences`, and it has to hold for both extrapolations to infinitely many repeats.
 
         Parameters
         ----------
@@ -196,14 +267,12 @@ class Comparison(Result):
             others = [name for name in self.results if name != against]
             raise InputError(f"model={model!r} is none of those compared with {against!r}: {listed(others)}.")
         one, other = self.results[model], self.results[against]
-        difference, error = self._difference(model, against)
-        least = max(one.lower - other.upper, other.lower - one.upper)
-        certified = least > 0.0
-        margin = normal_margin(error, level)
-        significant = math.isfinite(margin) and (least if certified else abs(difference)) > margin
+        pair = self._difference(model, against)
+        certified = pair.least > 0.0
+        significant = pair.significant(level)
         ended = not (one.standing.interrupted or other.standing.interrupted)
         decided = ended and certified and significant
-        sentence = self._sentence(model, against, least, margin, significant=significant)
+        sentence = self._sentence(model, against, pair, level)
         return Verdict(model, against, decided, certified, significant, ended, sentence)
 
     def verdicts(self, reference: str | None = None, level: float = LEVEL) -> list[Verdict]:
@@ -212,29 +281,47 @@ class Comparison(Result):
         return [self.verdict(name, against, level) for name in self.results if name != against]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The stability of each model, the most stable on top, ±1.96 standard errors; of pairs, `differences` knows more."""
-        value, error = ([getattr(r, name) for r in self.results.values()] for name in ("value", "standard_error"))
-        margin = normal_margin(1.0, LEVEL) * np.array(error)
+        """The stability of each model, the most stable on top, with 95% intervals; of pairs, `differences` knows more.
+
+        If outcomes of all models were repeated, these are corrected stabilities.
+        """
+        value, low, high = bands(list(self.results.values()))
+        margin = np.maximum(value - low, high - value)
         label = stability_axis(self.results.values())
         return draw_ranking(list(self.results), value, margin, ax=ax, xlabel=label, largest_first=True)
 
     def __str__(self) -> str:
-        ranked = sorted(self.results.items(), key=lambda item: -item[1].value)
-        columns = ("current_risk", "value", "standard_error", "status")
-        rows = [[name, *(getattr(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
+        ranked = self.ranked()
+        columns = (
+            "current_risk",
+            "value",
+            *(("corrected", "corrected_error") if self.repeated else ("standard_error",)),
+            "status",
+        )
+        rows = [[name, *(as_number(getattr(r, c)) for c in columns), bound(r.summary)] for name, r in ranked]
         first = cautions({name: r.caution for name, r in ranked})
         blocks = [*first, render_table(["model", *map(heading, columns), "bound"], rows)]
         if len(rows) > 1 and self._paired:
-            blocks += ["", render_table(self._HEAD, self.pairs()), "", *map(str, self.verdicts())]
+            blocks += ["", render_table(self._HEAD, self.pairs()), "", *self._legend(), *map(str, self.verdicts())]
         return "\n".join([*blocks, *([UNENDED] if self.interrupted else [])])
+
+    def _legend(self) -> list[str]:
+        """What the differences are of, if outcomes were repeated."""
+        first = next(iter(self.results))
+        repeats = sorted(
+            {pair.repeats for pair in (self._difference(name, first) for name in self.results if name != first)} - {0}
+        )
+        if not repeats:
+            return []
+        both = f"from {listed(repeats)} repeats of both models"
+        return [f"Differences are of corrected stabilities, {both}; errors contain the noise of the answers."]
 
     @property
     def _paired(self) -> bool:
         """Whether the differences to the first model have errors."""
         (_, reference), *others = self.results.items()
         return all(
-            name in self.paired_errors or (result.evidence is not None and reference.evidence is not None)
-            for name, result in others
+            name in self.paired or (result.evidence is not None and reference.evidence is not None) for name, result in others
         )
 
     def _reference(self, name: str | None) -> str:
@@ -243,42 +330,113 @@ class Comparison(Result):
             raise InputError(f"reference={name!r} is not one of the models compared: {list(self.results)!r}.")
         return against
 
-    def _difference(self, model: str, reference: str) -> tuple[float, float]:
-        """What was found of the one more than of the other, and its standard error, paired by the samples' labels."""
+    def _difference(self, model: str, reference: str) -> Pair:
+        """What was found of the one more than of the other, with its error, paired by the samples' labels."""
         one, other = self.results[model], self.results[reference]
         held, base = one.evidence, other.evidence
         if held is None or base is None:
-            if model in self.paired_errors and reference == next(iter(self.results)):
-                return one.value - other.value, self.paired_errors[model]
+            if model in self.paired and reference == next(iter(self.results)):
+                return self.paired[model]
             raise DetachedError("a result read from JSON holds its numbers only, and errors are paired; run stability() again.")
-        paired = held.influence[_order(base.index, held.index)]
-        return one.value - other.value, standard_error(paired - base.influence, base.base, base.groups)
+        least = max(one.lower - other.upper, other.lower - one.upper)
+        reachable = math.isfinite(one.value) and math.isfinite(other.value)
+        if not (one.repeated or other.repeated) or not reachable:
+            paired = held.influence[_order(base.index, held.index)]
+            return Pair(one.value - other.value, standard_error(paired - base.influence, base.base, base.groups), least)
+        repeats = min(one.repeats, other.repeats)
+        unknown = tuple(name for name in (model, reference) if not self.results[name].repeated)
+        found = (None, None) if unknown else (held.corrected(repeats), base.corrected(repeats))
+        mine, theirs = found
+        if mine is None or theirs is None:
+            unknown = unknown or tuple(name for name, each in zip((model, reference), found, strict=True) if each is None)
+            return Pair(math.nan, math.nan, least, unknown=unknown)
+        return _corrected_pair(one, other, (mine, theirs), (held, base), repeats)
 
-    def _sentence(self, model: str, reference: str, least: float, margin: float, *, significant: bool) -> str:
-        """The sentence of a verdict, `least` being certain of the difference; where it is undecided, all that is missing."""
+    def _sentence(self, model: str, reference: str, pair: Pair, level: float) -> str:
+        """The sentence of a verdict; where it is undecided, all that is missing."""
         one, other = self.results[model], self.results[reference]
-        certified = least > 0.0
+        certified, margin = pair.least > 0.0, pair.margin(level)
         missing = []
         unended = [repr(name) for name in (model, reference) if self.results[name].standing.interrupted]
         if unended:
             missing.append(f"the search of {' and of '.join(unended)} did not end")
         if not certified:
-            same = one.standing.exact and other.standing.exact and one.value == other.value
+            same = one.standing.exact and other.standing.exact and pair.difference == 0.0
             known = f"their bounds overlap ({_range(one)} for {model!r}, {_range(other)} for {reference!r})"
             missing.append(f"both have the same stability ({number(one.value)})" if same else known)
-        if not significant:
-            partly = certified and abs(one.value - other.value) > margin
-            what = f"what is certain of the difference ({number(least, 2)})" if partly else "the difference"
-            within = f"{what} is within the sampling error (±{number(margin, 2)})"
-            missing.append(within if math.isfinite(margin) else "the sampling error of the difference is not defined")
+        if not pair.significant(level):
+            missing.append(self._insignificant(model, reference, pair, margin))
         if missing:
             return f"Undecided between {model!r} and {reference!r}: {', and '.join(missing)}."
-        found = f"{model!r} is {'more' if one.value > other.value else 'less'} stable than {reference!r}"
+        found = f"{model!r} is {'more' if pair.difference > 0.0 else 'less'} stable than {reference!r}"
         scarce, fewest = min(((each, each.effective_sample) for each in (one, other)), key=lambda item: item[1])
         if fewest >= NORMAL_FROM:
             return f"{found}."
         left = f"{fewest:.0f} effective {'groups' if scarce.groups else 'samples'} (fewer than {NORMAL_FROM:.0f})"
         return f"{found}, by a sampling error that is not to be trusted: the weights leave only {left}."
+
+    def _insignificant(self, model: str, reference: str, pair: Pair, margin: float) -> str:
+        """Why the errors do not allow a verdict."""
+        if pair.unknown:
+            names = " and of ".join(map(repr, pair.unknown))
+            return f"the noise of the answers of {names} is not known; run each outcome twice or more"
+        if not math.isfinite(margin):
+            return "the sampling error of the difference is not defined"
+        certified, least = pair.least > 0.0, pair.least
+        if (least if certified else abs(pair.difference)) > margin:  # but for the side that is open
+            lesser = reference if pair.difference > 0.0 else model
+            return (
+                f"what is chosen on some repeats of {lesser!r} does not reach the threshold on the others, so its stability may"
+                " be infinite without their noise"
+            )
+        partly = certified and abs(pair.difference) > margin
+        what = f"what is certain of the difference ({number(least, 2)})" if partly else "the difference"
+        error = "the error of samples and repeats" if pair.repeats else "the sampling error"
+        return f"{what} is within {error} (±{number(margin, 2)})"
+
+
+def _corrected_pair(
+    one: StabilityResult,
+    other: StabilityResult,
+    corrected: tuple[Corrected, Corrected],
+    evidence: tuple[Evidence, Evidence],
+    repeats: int,
+) -> Pair:
+    """The difference of two corrected stabilities.
+
+    Its error is taken of the difference of square roots, times their sum: a square root of a stability is closer to normal. The
+    remaining bias is of the same kind in both, so that it is as far apart as the distances of their two extrapolations are.
+    """
+    (mine, theirs), (held, base) = corrected, evidence
+    open_ends = one.noise_unbounded or math.isinf(mine.high), other.noise_unbounded or math.isinf(theirs.high)
+    values = [each.low if math.isinf(each.high) else each.value for each in corrected]
+    difference, roots = values[0] - values[1], [math.sqrt(max(value, 0.0)) for value in values]
+    floors = [min(each.floor, value) for each, value in zip(corrected, values, strict=True)]
+    least = max(floors[0] - values[1], floors[1] - values[0])
+    apart, error = 0.0, math.nan
+    if all(roots):
+        total = roots[0] + roots[1]
+        effects = (mine.effects / roots[0])[_order(base.index, held.index)] - theirs.effects / roots[1]
+        error = 0.5 * total * standard_error(effects, base.base, base.groups)
+        widths = [math.sqrt(each.high) - math.sqrt(max(each.low, 0.0)) for each in corrected if math.isfinite(each.high)]
+        apart = 0.5 * total * (abs(widths[0] - widths[1]) if len(widths) == len(corrected) else sum(widths))
+    return Pair(difference, error, least, apart, repeats, low_open=open_ends[1], high_open=open_ends[0])
+
+
+def _restored_pair(row: Mapping[str, Any], results: Mapping[str, StabilityResult]) -> Pair:
+    """A difference to the first model as it was stored; earlier versions stored less, and corrected none."""
+    one, other = results[required(row, "model")], next(iter(results.values()))
+    error, low, high = (decode(required(row, key)) for key in ("standard_error", "low", "high"))
+    return Pair(
+        difference=decode(row.get("difference", one.value - other.value)),
+        error=error,
+        least=decode(row.get("certain", max(one.lower - other.upper, other.lower - one.upper))),
+        noise=decode(row.get("noise", 0.0)),
+        repeats=row.get("repeats", 0),
+        low_open=low == -math.inf,
+        high_open=high == math.inf,
+        unknown=tuple(row.get("unknown", ())),
+    )
 
 
 def _range(result: StabilityResult) -> str:

@@ -14,11 +14,11 @@ import numpy as np
 
 from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray, total
-from tippingpoint.core.blocks import Samples
 from tippingpoint.core.cuts import Perturbation, perturbation
+from tippingpoint.core.drawn import Drawn, DrawnGroups
 from tippingpoint.core.dual import Status, solve
 from tippingpoint.core.inference import influence, resampled
-from tippingpoint.core.oracle import Oracle
+from tippingpoint.core.oracle import Corrected, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import SensitiveDistribution, SensitiveSummary, atoms_of, summary
 from tippingpoint.data.atom_frames import frame_of
@@ -370,20 +370,37 @@ class Evidence:
         """Where every sample is, and where every atom goes, in numbers."""
         return Places(self._before(), self._after(), self.distribution, self.columns, self.backend)
 
-    def bootstrap(self, replicates: int, seed: int) -> Bootstrap:
-        """Stabilities of rows drawn with replacement, by the same best responses."""
-        problem = self.problem
+    @cached_property
+    def _corrections(self) -> dict[int, Corrected | None]:
+        return {}
 
-        def stability(drawn: Samples) -> float:
+    def corrected(self, repeats: int) -> Corrected | None:
+        """The stability without the noise of repeats, from this number of them; None if the noise is not known."""
+        if repeats not in self._corrections:
+            correct = self.oracle.corrector(self.problem, repeats)
+            self._corrections[repeats] = None if correct is None else correct(self.base)
+        return self._corrections[repeats]
+
+    def bootstrap(self, replicates: int, seed: int) -> Bootstrap:
+        """Stabilities of rows drawn with replacement, by the same best responses; corrected if outcomes were repeated."""
+        problem = self.problem
+        correct = self.oracle.corrector(problem)
+        own = None if correct is None else correct(self.base)
+
+        def corrected(drawn: Drawn | DrawnGroups) -> float:
+            found = None if correct is None else correct(drawn.weights())
+            return math.inf if found is None else found.value
+
+        def stability(drawn: Drawn | DrawnGroups) -> float:
             again = replace(problem, responses=drawn)
             solution = solve(again)
             if solution.status is Status.UNREACHABLE:
                 return math.inf
             return summary(again, perturbation(again, solution)).total_cost
 
-        return Bootstrap(
-            resampled(stability, problem.samples, replicates=replicates, seed=seed, groups=self.groups), self.value
-        )
+        value, one = (self.value, stability) if own is None else (own.value, corrected)
+        values = resampled(one, problem.samples, replicates=replicates, seed=seed, groups=self.groups)
+        return Bootstrap(values, value, own is not None)
 
     def _before(self) -> Mapping[str, Any]:
         """Every sample where it is, by feature: where it stays if nothing is paid."""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tippingpoint.core.inference import LEVEL, normal_margin
+import numpy as np
+
 from tippingpoint.data.frames import build_frame
 from tippingpoint.errors import DetachedError, InputError, listed
 from tippingpoint.json_numbers import decode
@@ -16,8 +17,8 @@ from tippingpoint.plots import draw_ranking
 from tippingpoint.results.advice import Advice, Ranked, of_features, of_result
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.pickling import obstacle
-from tippingpoint.results.stability import StabilityResult
-from tippingpoint.results.sweeps import stability_axis
+from tippingpoint.results.stability import StabilityResult, bands, shows_corrected
+from tippingpoint.results.sweeps import as_number, heading, stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, headline, level, number, percent, render_table
 from tippingpoint.visible import readable
 
@@ -115,8 +116,8 @@ class FeatureStability(Result):
     def to_frame(self) -> Any:
         """One line a feature, the most sensitive first."""
         columns: dict[str, list[Any]] = {self.ONE: list(self), "kind": [self.kinds[name] for name in self]}
-        for name in self.COLUMNS:
-            columns["stability" if name == "value" else name] = [getattr(r, name) for r in self.results.values()]
+        for name in (*self.COLUMNS, *(("corrected", "corrected_error") if self._repeated else ())):
+            columns[heading(name)] = [as_number(getattr(r, name)) for r in self.results.values()]
         columns["limit"] = [self.limit] * len(self)
         columns["reach"] = [self.reach[name] for name in self]
         columns["matters"] = [self.matters(name) for name in self]
@@ -161,7 +162,9 @@ class FeatureStability(Result):
         return of_features(ranked, self.limit, complete=not self.interrupted)
 
     def plot(self, most: int = 10, ax: Axes | None = None) -> Axes:
-        """The most sensitive features as bars, ±1.96 standard errors, and what reweighting alone costs as a dashed line.
+        """The most sensitive features as bars with 95% intervals, and what reweighting alone costs as a dashed line.
+
+        If outcomes of a table were repeated, bars are corrected stabilities, and there is no dashed line.
 
         Parameters
         ----------
@@ -176,18 +179,19 @@ class FeatureStability(Result):
         first = next(iter(shown.values()))
         if first.status == "already":
             raise InputError(f"risk={first.risk:g} is reached whatever moves, so there is nothing to draw; ask for more.")
-        margin = [normal_margin(r.standard_error, LEVEL) for r in shown.values()]
+        value, low, high = bands(list(shown.values()))
+        limit = math.inf if shows_corrected(list(shown.values())) else self.limit  # which is not corrected
         kinds = [self.kinds[name] for name in shown]
-        return draw_ranking(
-            list(shown), [r.value for r in shown.values()], margin, kinds, self.limit, ax, xlabel=stability_axis(shown.values())
-        )
+        margin = np.maximum(value - low, high - value)
+        return draw_ranking(list(shown), value, margin, kinds, limit, ax, xlabel=stability_axis(shown.values()))
 
     def __str__(self) -> str:
         first = next(iter(self.results.values()))
         if first.status == "already":
             return headline(first.summary)
         rows = [[*self._called(name), *self._row(name)] for name in self]
-        head = [*self._TITLES, "stability", "std. error", "closes", "moved", "reach", "bound"]
+        errors = ["corrected", "its error"] if self._repeated else ["std. error"]
+        head = [*self._TITLES, "stability", *errors, "closes", "moved", "reach", "bound"]
         table = render_table(head, rows, left=len(self._TITLES))
         began = "Interrupted. " if self.interrupted else ""
         asked = {**first.summary, "status": "features", "one": self.ONE}
@@ -209,10 +213,19 @@ class FeatureStability(Result):
         reach = level(self.reach[name], result.loss)
         if not self.matters(name):
             known = "exact" if result.standing.exact else "interrupted" if result.standing.undecided else "not found"
-            return [number(result.value), "-", "nothing", "-", reach, known]
+            nothing = ["-"] * (2 if self._repeated else 1)
+            return [number(result.value), *nothing, "nothing", "-", reach, known]
         closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
-        error, moved = number(result.standard_error, 2), percent(result.moved_share)
-        return [number(result.value), error, closes, moved, reach, bound(result.summary)]
+        if self._repeated:
+            errors = [number(as_number(result.corrected)), number(as_number(result.corrected_error), 2)]
+        else:
+            errors = [number(result.standard_error, 2)]
+        return [number(result.value), *errors, closes, percent(result.moved_share), reach, bound(result.summary)]
+
+    @property
+    def _repeated(self) -> bool:
+        """Whether outcomes were run several times."""
+        return any(result.repeated for result in self.results.values())
 
     _ALONE: ClassVar[str] = "moving the feature alone"
     _TOO: ClassVar[str] = "once the feature moves too"
@@ -225,6 +238,8 @@ class FeatureStability(Result):
         if math.isfinite(self.limit):
             closes = f"how much less than reweighting alone ({number(self.limit)}) it costs {self._TOO}"
             legend.insert(len(legend) - 1, f"closes: {closes}.")
+        if self._repeated:
+            legend.append("corrected: the stability without the noise of repeats. The order and 'closes' are by 'stability'.")
         dear = self._dear()
         if dear is not None:
             legend.append(dear)

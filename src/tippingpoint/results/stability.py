@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, normal_margin, rows_for
+from tippingpoint.core.inference import LEVEL, NORMAL_FROM, check_level, corrected_interval, normal_margin, rows_for
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.errors import DetachedError, InputError, SmallSampleWarning, UnsupportedError
 from tippingpoint.plots import draw_convergence, draw_result, draw_weights
@@ -88,11 +90,20 @@ class StabilityResult(Reported):
     caution
         What must be read before the number; empty where there is nothing.
     held_out
-        The stability chosen on some runs of every outcome and priced on the others; None where outcomes were not repeated.
-        `value` is too low on average, as the worst of noisy outcomes is so by luck in part; this is too high on average, as it
-        is chosen from fewer runs.
+        The stability chosen on some repeats of every outcome and priced on the others; None if outcomes were not repeated.
+        `value` is too low on average, because the worst of noisy outcomes is in part luck. This is too high on average, because
+        it is chosen from fewer repeats.
+    repeats
+        How often most outcomes of a table were run; 0 if the table does not count repeats.
     corrected
-        Between the two, where their biases cancel to first order in the noise; None where there is none.
+        The stability without the noise of repeats: the mean of two extrapolations to infinitely many repeats. None if the noise
+        is not known, or if the extrapolated threshold is out of reach.
+    corrected_lower
+        The same with missing outcomes counted as the largest loss; equal to `corrected` if none is missing.
+    corrected_error
+        Standard error of `corrected`, from sampling of the samples and of their answers.
+    corrected_spread
+        How far the two extrapolations are from `corrected`: what is not known of the bias that remains.
     groups
         Groups that samples come in, which errors and effective numbers count instead; 0 where samples are independent.
     missing
@@ -162,6 +173,10 @@ class StabilityResult(Reported):
     missing: int = 0
     category_share: float = 0.0
     missing_share: float = 0.0
+    repeats: int = 0
+    corrected_lower: float | None = None
+    corrected_error: float | None = None
+    corrected_spread: float | None = None
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
     partitioned: Any = field(default=None, repr=False, compare=False)  # a PartitionedEvidence, or None
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)
@@ -225,9 +240,15 @@ class StabilityResult(Reported):
         return self._evidence.influence
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Normal confidence interval, cut at zero, for the stability under the population the data were drawn from.
+        """Confidence interval for the stability under the population that the data were drawn from.
 
-        Where outcomes are missing it reaches from below the lower bound to above the upper one.
+        For a table with repeats it is the interval of `corrected`: it covers the stability that infinitely many repeats would
+        show. It is normal for the square root, and adds to the standard error what is not known of the remaining bias. It has
+        no upper end if the noise of the answers is not known, or if `held_out` is infinite.
+
+        Otherwise it is a normal interval of `value`, cut at zero. If every outcome was run once, it is about the answers given:
+        noise of the answers cannot be told from sensitivity then. Where outcomes are missing it reaches from below the lower
+        bound to above the upper one.
         """
         check_level(level)
         if math.isnan(self.standard_error):
@@ -235,16 +256,36 @@ class StabilityResult(Reported):
             raise InputError(f"there is no normal interval where the status is {self.status!r}; {remedy}.")
         if self.effective_sample < NORMAL_FROM:
             warnings.warn(small_sample(self.effective_sample, self.groups), SmallSampleWarning, stacklevel=2)
-        margin = normal_margin(self.standard_error, level)
-        least = self.lower if self.missing else self.value
-        return max(least - margin, 0.0), self.value + margin
+        return self.band(level)
+
+    def band(self, level: float) -> tuple[float, float]:
+        """`interval` without its warnings; not numbers if there is none."""
+        margin, least = normal_margin(self.standard_error, level), self.lower if self.missing else self.value
+        low, high = max(least - margin, 0.0), self.value + margin
+        if self.repeated and self.corrected and self.corrected_error is not None:
+            spread, floor = self.corrected_spread or 0.0, self.corrected_lower or 0.0
+            low, high = corrected_interval(self.corrected, floor, self.corrected_error, spread, level)
+        return low, math.inf if self.noise_unbounded else high
+
+    @property
+    def repeated(self) -> bool:
+        """Whether outcomes were run several times."""
+        return self.repeats > 1
+
+    @property
+    def noise_unbounded(self) -> bool:
+        """Whether nothing bounds from above what the stability is without the noise of repeats.
+
+        Too few outcomes were repeated for that, or what is chosen on some repeats does not reach the threshold on the others.
+        """
+        return self.repeated and self.status != "unreachable" and (self.corrected is None or self.held_out == math.inf)
 
     def rows_needed(self, relative: float = 0.1) -> int:
         """How many evaluation rows make the standard error this part of the stability: `n·(se/R)²/relative²`, rounded up.
 
         To first order, if further rows are drawn independently from the same population and weighted as these are; rows that
         belong together, as those of one customer, count as one. The number is that of what was found where `value` is a bound,
-        and no more certain than the standard error itself.
+        and no more certain than the standard error itself. If outcomes were repeated, it is that of `corrected`.
 
         Parameters
         ----------
@@ -261,7 +302,8 @@ class StabilityResult(Reported):
         """
         if isinstance(relative, bool) or not isinstance(relative, Real) or not 0.0 < relative < math.inf:
             raise InputError(f"relative={relative!r} must be a positive number: a part of the stability, as 0.1 for ±10 %.")
-        rows = rows_for(float(relative), self.value, self.standard_error, self.samples)
+        value, error = (self.corrected, self.corrected_error) if self.corrected else (self.value, self.standard_error)
+        rows = rows_for(float(relative), value, math.nan if error is None else error, self.samples)
         if math.isnan(rows):
             remedy = {"already": "give a larger risk", "unreachable": "give a smaller risk"}.get(self.status, "use bootstrap()")
             raise InputError(
@@ -356,6 +398,21 @@ class StabilityResult(Reported):
         if self.evidence is None:
             raise DetachedError(f"this result {self.detached}.")
         return self.evidence
+
+
+def shows_corrected(results: Sequence[StabilityResult]) -> bool:
+    """Whether pictures and tables of several results show corrected stabilities: all that are finite have one."""
+    finite = [result for result in results if math.isfinite(result.value)]
+    return bool(finite) and all(result.repeated and result.corrected is not None for result in finite)
+
+
+def bands(results: Sequence[StabilityResult], level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The stability of each, corrected if all can be, and the ends of its interval; ends that do not exist are not numbers."""
+    corrected = shows_corrected(results)
+    value = [result.value if result.corrected is None or not corrected else result.corrected for result in results]
+    ends = np.array([result.band(level) for result in results])
+    ends[~np.isfinite(ends)] = math.nan
+    return np.array(value), ends[:, 0], ends[:, 1]
 
 
 def small_sample(effective: float, groups: int = 0) -> str:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.data.frames import build_frame
 from tippingpoint.json_numbers import decode_all
 from tippingpoint.plots import draw_lines, draw_split
 from tippingpoint.results.base import Result, required
-from tippingpoint.results.stability import StabilityResult
+from tippingpoint.results.stability import StabilityResult, bands, shows_corrected
 from tippingpoint.text import UNENDED, cautions, number, render_table, risk_name
 
 if TYPE_CHECKING:
@@ -80,18 +79,22 @@ class Sweep(Result):
 
     def to_frame(self) -> Any:
         """One line a setting."""
-        columns = {heading(name): [getattr(r, name) for r in self] for name in ("risk", "theta1", "theta2", *self.COLUMNS)}
+        names = ("risk", "theta1", "theta2", *self._columns)
+        columns = {heading(name): [as_number(getattr(r, name)) for r in self] for name in names}
         return build_frame({self.over: list(self.at), **columns}, self.backend)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The stability at each setting, with a band of ±1.96 standard errors; what is certified from below is dotted."""
+        """The stability at each setting, with a band of 95% intervals; what is certified from below is dotted.
+
+        If outcomes were repeated, it is the corrected stability, and nothing is dotted.
+        """
         there = np.isfinite(self.at)  # a price that forbids a kind of change has no place along an axis
-        value, error, lower = (
-            np.array([getattr(r, name) for r in self])[there] for name in ("value", "standard_error", "lower")
+        lower, band = np.array([r.lower for r in self])[there], tuple(each[there] for each in bands(self.results))
+        floors = (
+            {"stability": lower}
+            if not shows_corrected(self.results) and any(not r.exact and r.lower > 0.0 for r in self)
+            else {}
         )
-        margin = normal_margin(1.0, LEVEL) * error
-        floors = {"stability": lower} if any(not r.exact and r.lower > 0.0 for r in self) else {}
-        band = (value, np.maximum(value - margin, 0.0), value + margin)
         at = np.array(self.at)[there]
         ax = draw_lines(at, {"stability": band}, self._axis, stability_axis(self), ax, floors=floors)
         if self.over in PRICES and len(at):  # it is their ratios that matter
@@ -108,22 +111,38 @@ class Sweep(Result):
         return draw_split(self.at, moving, weighing, ax, xlabel=self._axis, ylabel=f"excess {risk_name(self.results[0].loss)}")
 
     @property
+    def _columns(self) -> tuple[str, ...]:
+        """Those of `COLUMNS`, and the corrected stability if outcomes were repeated."""
+        if not any(result.repeated for result in self):
+            return self.COLUMNS
+        after = self.COLUMNS.index("standard_error") + 1
+        return (*self.COLUMNS[:after], "corrected", "corrected_error", *self.COLUMNS[after:])
+
+    @property
     def _axis(self) -> str:
         names = {"mix": DIAL, **PRICES}
         return names.get(self.over) or f"threshold ({risk_name(self.results[0].loss)})"
 
     def __str__(self) -> str:
-        rows = [[at, *(getattr(r, name) for name in self.COLUMNS)] for at, r in zip(self.at, self, strict=True)]
-        table = render_table([self.over, *map(heading, self.COLUMNS)], rows)
+        rows = [[at, *(as_number(getattr(r, name)) for name in self._columns)] for at, r in zip(self.at, self, strict=True)]
+        table = render_table([self.over, *map(heading, self._columns)], rows)
         first = cautions({f"{self.over} {number(at)}": r.caution for at, r in zip(self.at, self, strict=True)})
         return "\n".join([*first, table, *([UNENDED] if self.interrupted else [])])
 
 
 def stability_axis(results: Iterable[StabilityResult]) -> str:
     """What an axis of stabilities is called: of a search they are upper bounds."""
+    results = list(results)
+    if shows_corrected(results):
+        return "corrected stability"
     return "stability" if all(r.exact for r in results) else "stability (upper bound)"
 
 
 def heading(name: str) -> str:
     """In a table of many results the value is the stability of something."""
     return "stability" if name == "value" else name
+
+
+def as_number(value: Any) -> Any:
+    """A number that does not exist is not a number in a table."""
+    return math.nan if value is None else value

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
 import tippingpoint as tp
 from tippingpoint.core.inference import standard_error
@@ -105,7 +106,6 @@ def test_what_is_held_out_is_the_definition_worked_out_apart() -> None:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if at(middle)[1] < 0.55 else (low, middle)
     assert result.held_out == pytest.approx(at(high)[0], rel=1e-6)
-    assert result.corrected == pytest.approx((2.0 * result.value + at(high)[0]) / 3.0, rel=1e-6)
     assert result.held_out_difference == pytest.approx(at(high)[0] - result.value, rel=1e-5)
 
 
@@ -160,9 +160,200 @@ def test_what_cannot_be_reached_on_held_out_runs_is_infinite_and_said() -> None:
     losses = (np.random.default_rng(0).random((400, 2)) < 0.5) * 1.0
     result = ask(repeated(lines, losses), 0.8, 1.0, 0.25)
     assert result.held_out == INF
-    assert result.corrected is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tp.SmallSampleWarning)
+        assert result.interval()[1] == INF, "it may be out of reach without noise"
     assert "does not reach the threshold on the others" in " ".join(str(result).split())
     assert tp.StabilityResult.from_json(result.to_json()) == result
+
+
+WORLD_COSTS = np.array([0.0, 0.1, 0.2, 0.3, 0.4])
+
+
+def noisy_world(rng: np.random.Generator, n: int) -> FloatArray:
+    """Chances of an error, most of them far from 0 and 1."""
+    odd = (rng.random((n, 5)) < 0.2) & (WORLD_COSTS > 0.0)
+    return np.where(odd, rng.random((n, 5)), rng.beta(0.4, 1.6, n)[:, None])
+
+
+def answered(chance: FloatArray, repeats: int, rng: np.random.Generator) -> tp.StabilityResult:
+    """The stability of answers drawn with these chances."""
+    losses = (rng.random((*chance.shape, repeats)) < chance[:, :, None]) * 1.0
+    return ask(of_world(losses, np.broadcast_to(WORLD_COSTS, chance.shape)), 0.4, 1.0, 0.25)
+
+
+def by_hand(losses: FloatArray, cut: int) -> tuple[float, float, FloatArray]:
+    """Both extrapolations of the dual for KL and equally many repeats, by a grid and golden sections; and the influence."""
+    repeats = losses.shape[2]
+    windows = [[(k * cut + step) % repeats for step in range(cut)] for k in range(-(-repeats // cut))]
+    first = cut // 2
+    whole = [(losses[:, :, window].mean(axis=2), 1.0) for window in windows]
+    halves = [(losses[:, :, window[:first]].mean(axis=2), first / cut) for window in windows]
+    halves += [(losses[:, :, window[first:]].mean(axis=2), 1.0 - first / cut) for window in windows]
+
+    def tilted(parts: Any, price: float) -> FloatArray:
+        """The mean over copies of every sample's `exp(V/θ2)`."""
+        sums = sum(share * np.exp((price * loss - WORLD_COSTS).max(axis=1) / 0.25) for loss, share in parts)
+        return np.asarray(sums / len(windows))
+
+    def dual(parts: Any, price: float) -> float:
+        return 0.4 * price - 0.25 * math.log(tilted(parts, price).mean())
+
+    def extrapolated(price: float) -> float:
+        return 2.0 * dual(whole, price) - dual(halves, price)
+
+    def best(function: Any) -> float:
+        found = minimize_scalar(lambda price: -function(price), bounds=(0.01, 1.5), method="bounded", options={"xatol": 1e-10})
+        return float(found.x)
+
+    one, other, both = (best(function) for function in (lambda h: dual(whole, h), lambda h: dual(halves, h), extrapolated))
+
+    def effect(parts: Any, price: float) -> FloatArray:
+        weights = tilted(parts, price)
+        return np.asarray(-0.25 * (weights / weights.mean() - 1.0))
+
+    lower = 2.0 * effect(whole, one) - effect(halves, other)
+    upper = 2.0 * effect(whole, both) - effect(halves, both)
+    return 2.0 * dual(whole, one) - dual(halves, other), extrapolated(both), 0.5 * (lower + upper)
+
+
+@pytest.mark.parametrize(("repeats", "cut"), [(2, 2), (3, 3), (5, 5), (6, 2), (7, 4)])
+def test_the_corrected_stability_is_that_of_its_formula(repeats: int, cut: int) -> None:
+    rng = np.random.default_rng(repeats)
+    losses = (rng.random((80, 5, repeats)) < noisy_world(rng, 80)[:, :, None]) * 1.0
+    result = ask(of_world(losses, np.broadcast_to(WORLD_COSTS, (80, 5))), 0.4, 1.0, 0.25)
+    found = result.evidence.corrected(cut) if result.evidence else None
+    assert found is not None
+    low, high, effects = by_hand(losses, cut)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-6)
+    assert found.effects == pytest.approx(effects, abs=1e-4)
+    assert low <= high
+    if cut == repeats:
+        assert result.value < low
+        assert (result.corrected, result.corrected_spread) == pytest.approx((0.5 * (low + high), 0.5 * (high - low)), rel=1e-5)
+        assert result.corrected_error == pytest.approx(float(np.std(effects, ddof=1)) / math.sqrt(80.0), rel=1e-4)
+
+
+def test_one_model_with_few_and_with_many_repeats_is_not_less_stable() -> None:
+    """By its value, the model that was asked twice is less stable in nearly every draw; and its interval never covers."""
+    truth = ask(
+        of_world(noisy_world(np.random.default_rng(9), 20_000), np.broadcast_to(WORLD_COSTS, (20_000, 5))), 0.4, 1.0, 0.25
+    )
+    wrong, naive, covered = 0, 0, 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        chance = noisy_world(rng, 150)
+        few, many = answered(chance, 2, rng), answered(chance, 32, rng)
+        wrong += tp.Comparison({"many": many, "few": few}).verdict("few").decided
+        error = standard_error(few.influence - many.influence, np.full(150, 1.0 / 150.0))
+        naive += abs(few.value - many.value) > 1.96 * error
+        low, high = few.interval()
+        covered += low <= truth.value <= high
+    assert naive >= 5
+    assert wrong == 0
+    assert covered >= 7
+
+
+def test_a_worse_model_is_still_found() -> None:
+    found = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        chance = noisy_world(rng, 150)
+        worse = np.where((rng.random((150, 5)) < 0.5) & (WORLD_COSTS > 0.0), 0.9, chance)
+        results = {"now": answered(chance, 8, rng), "next": answered(worse, 16, rng)}
+        verdict = tp.Comparison(results).verdict("next")
+        found += verdict.decided and verdict.sentence.startswith("'next' is less stable than 'now'")
+    assert found == 3
+
+
+def test_no_verdict_without_the_noise_of_both() -> None:
+    rng = np.random.default_rng(0)
+    chance = noisy_world(rng, 100)
+    comparison = tp.Comparison({"once": answered(chance, 1, rng), "often": answered(chance, 4, rng)})
+    verdict = comparison.verdict("often")
+    assert not verdict.decided
+    assert not verdict.significant
+    assert "the noise of the answers of 'once' is not known" in verdict.sentence
+    assert math.isnan(comparison.pairs()[0][3])
+    both = tp.Comparison({"once": answered(chance, 1, rng), "again": answered(chance, 1, rng)})
+    assert math.isfinite(both.pairs()[0][3]), "answers of one run each are compared as they are"
+
+
+def test_a_comparison_of_repeats_is_stored_whole() -> None:
+    rng = np.random.default_rng(1)
+    chance = noisy_world(rng, 100)
+    results = {"a": answered(chance, 6, rng), "b": answered(chance, 3, rng), "c": answered(chance, 1, rng)}
+    comparison = tp.Comparison(results)
+    back = tp.Comparison.from_json(comparison.to_json())
+    assert str(back) == str(comparison)
+    assert back.verdicts() == comparison.verdicts()
+    rows = {row["model"]: row for row in comparison.to_dict()["differences"]}
+    assert (rows["b"]["repeats"], rows["c"]["repeats"], rows["c"]["unknown"]) == (3, 0, ["c"])
+    margin = rows["b"]["high"] - rows["b"]["difference"]
+    assert margin == pytest.approx(1.959964 * rows["b"]["standard_error"] + rows["b"]["noise"], rel=1e-6)
+    assert "from 3 repeats of both models" in str(comparison)
+    for stored, own in zip(back.results.values(), results.values(), strict=True):
+        assert stored.interval() == own.interval()
+
+
+def test_the_bootstrap_of_repeats_is_of_the_corrected_stability() -> None:
+    rng = np.random.default_rng(2)
+    result = answered(noisy_world(rng, 120), 4, rng)
+    drawn = result.bootstrap(120)
+    assert drawn.corrected
+    assert drawn.value == result.corrected
+    assert drawn.standard_error == pytest.approx(result.corrected_error, rel=0.25), "the error is found in another way"
+    assert str(drawn).startswith("Corrected stability")
+
+
+def test_errors_of_corrected_stabilities_count_groups() -> None:
+    """Every question three times over, with the same answers: the error stays that of the questions."""
+    rng = np.random.default_rng(3)
+    losses = (rng.random((70, 5, 4)) < noisy_world(rng, 70)[:, :, None]) * 1.0
+    costs = np.broadcast_to(WORLD_COSTS, (70, 5))
+    once = of_world(losses, costs)
+    copies = pd.concat([once.assign(sample=once["sample"] + 1000 * k, document=once["sample"]) for k in range(3)])
+    alone, grouped, plain = (
+        ask(once, 0.4, 1.0, 0.25),
+        ask(copies, 0.4, 1.0, 0.25, group="document"),
+        ask(copies, 0.4, 1.0, 0.25),
+    )
+    assert grouped.corrected == pytest.approx(alone.corrected, rel=1e-8)
+    assert grouped.corrected_error == pytest.approx(alone.corrected_error, rel=1e-6)
+    assert alone.corrected_error is not None
+    assert plain.corrected_error == pytest.approx(alone.corrected_error / math.sqrt(3.0), rel=0.02)
+
+
+def test_outcomes_with_fewer_runs_stretch_the_correction_until_too_few_are_left() -> None:
+    rng = np.random.default_rng(4)
+    chance = noisy_world(rng, 120)
+    losses = (rng.random((120, 5, 2)) < chance[:, :, None]) * 1.0
+    lines = of_world(losses, np.broadcast_to(WORLD_COSTS, (120, 5)))
+    whole = ask(lines, 0.4, 1.0, 0.25)
+    some = ask(lines[(lines["repeat"] == 0) | (rng.random(len(lines)) < 0.9)], 0.4, 1.0, 0.25)
+    assert some.held_out is None, "some originals were run once"
+    assert some.corrected == pytest.approx(whole.corrected, rel=0.2)
+    few = ask(lines[(lines["repeat"] == 0) | (rng.random(len(lines)) < 0.55)], 0.4, 1.0, 0.25)
+    assert few.repeats == 2
+    assert few.corrected is None
+    assert few.interval()[1] == INF
+    assert any("too few outcomes were run more than once" in note for note in few.notes)
+    assert (
+        "the noise of the answers of 'few' is not known" in tp.Comparison({"whole": whole, "few": few}).verdict("few").sentence
+    )
+
+
+def test_missing_outcomes_of_repeats_lower_the_lower_end() -> None:
+    rng = np.random.default_rng(5)
+    losses = (rng.random((120, 5, 4)) < noisy_world(rng, 120)[:, :, None]) * 1.0
+    lines = of_world(losses, np.broadcast_to(WORLD_COSTS, (120, 5)))
+    gaps = lines.assign(loss=lines["loss"].where(rng.random(len(lines)) > 0.02))
+    result, wrong = ask(gaps, 0.5, 1.0, 0.25), ask(gaps, 0.5, 1.0, 0.25, missing="wrong")
+    assert result.corrected is not None
+    assert result.corrected_lower is not None
+    assert result.corrected_lower == pytest.approx(wrong.corrected, rel=1e-8)
+    assert result.corrected_lower < result.corrected
+    assert result.interval()[0] < result.corrected_lower < result.corrected < result.interval()[1]
 
 
 @settings(max_examples=25, deadline=None)

@@ -10,13 +10,7 @@ that had no part in choosing it, :math:`E_{Q_f(\rho)}[W B_f]`, has the right mea
 
 So it is what a perturbation costs whose risk is `r`, but for sampling error, by losses that are not lucky. The stability of the
 mean losses is too low on average, as they are maximised over (`e_i` is convex in them); this one is too high on average, by
-what it costs to choose from fewer runs. Where `R` is smooth in the losses, with second derivative `H` and noise of variance
-:math:`\Sigma` a run, the first is off by :math:`\tfrac12 \operatorname{tr}(H\Sigma)/m` for `m` runs, and, by the envelope
-theorem, the second by as much with the other sign for the `m (K - 1)/K` runs that it chooses from. So
-
-.. math:: R_{corrected} = \frac{K R + (K - 1) R_{held}}{2K - 1}
-
-is right to that order.
+what it costs to choose from fewer runs. The corrected stability (`tippingpoint.families.table.repeats`) lies between them.
 """
 
 from __future__ import annotations
@@ -30,7 +24,6 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray, total
 from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.dual import ROUNDING, solve
-from tippingpoint.core.oracle import HeldOut
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.sensitive import sensitive_distribution
 from tippingpoint.families.table.runs import MAX_FOLDS, Runs
@@ -85,20 +78,20 @@ def fold_count(runs: Runs, cost: FloatArray) -> int:
     return min(int(runs.counts[cost == 0.0].min()), MAX_FOLDS)
 
 
-def held_out(problem: Problem, runs: Runs, sample: IntArray, cost: FloatArray) -> HeldOut | None:
+def held_out(problem: Problem, runs: Runs, sample: IntArray, cost: FloatArray) -> float | None:
     """The stability chosen on some of the runs and priced on the others; None where an original was run once only."""
     count = fold_count(runs, cost)
     if count < 2:
         return None
     if problem.wanted <= ROUNDING * max(problem.samples.facts.size, abs(problem.risk)):
-        return HeldOut(0.0, count)
+        return 0.0
     folds = [_fold(problem, sample, cost, chosen, held) for chosen, held in runs.folds(count)]
 
     def at(threshold: float) -> tuple[float, float]:
         found = np.array([fold.at(threshold) for fold in folds])
         return float(found[:, 0].mean()), float(found[:, 1].mean())
 
-    return HeldOut(_crossing(at, folds, problem.risk, problem.wanted), count)
+    return _crossing(at, folds, problem.risk, problem.wanted)
 
 
 def _fold(problem: Problem, sample: IntArray, cost: FloatArray, chosen: FloatArray, held: FloatArray) -> Fold:

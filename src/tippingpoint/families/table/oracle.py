@@ -12,9 +12,10 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.atoms import AtomsOracle, Envelopes
 from tippingpoint.core.dual import Solution, Status, solve
-from tippingpoint.core.oracle import Certificate, HeldOut
+from tippingpoint.core.oracle import Certificate, Corrected, Corrector
 from tippingpoint.core.problem import Problem
 from tippingpoint.families.table.held_out import held_out
+from tippingpoint.families.table.repeats import corrector, usual
 from tippingpoint.families.table.runs import Runs
 
 WHATEVER = "exact over the table, whatever the missing outcomes are"
@@ -95,11 +96,33 @@ class TableOracle(AtomsOracle):
     def held_atoms(self) -> Envelopes:
         return self._envelopes
 
-    def held_out(self, problem: Problem) -> HeldOut | None:
+    def held_out(self, problem: Problem) -> float | None:
         if self._runs is None:
             return None
         sample, _, cost = self._given
         return held_out(problem, self._runs, sample, cost)
+
+    @property
+    def repeats(self) -> int:
+        return 0 if self._runs is None else usual(self._runs.counts)
+
+    def corrector(self, problem: Problem, repeats: int | None = None) -> Corrector | None:
+        if self._runs is None:
+            return None
+        sample, _, cost = self._given
+        return corrector(problem, self._runs, sample, cost, repeats)
+
+
+@dataclass(frozen=True)
+class Between:
+    """The corrected stability with missing outcomes counted as the least loss, and its floor: as the largest."""
+
+    least: Corrector
+    largest: Corrector
+
+    def __call__(self, base: FloatArray) -> Corrected | None:
+        found, floor = self.least(base), self.largest(base)
+        return None if found is None else replace(found, floor=0.0 if floor is None else min(floor.floor, found.value))
 
 
 @dataclass(frozen=True)
@@ -129,8 +152,8 @@ class GappedOracle(TableOracle):
     ----------
     sample, loss, cost, columns, runs
         As of `TableOracle`, with the least loss for what is missing.
-    highest
-        `(m,)` losses with the largest loss for what is missing.
+    highest, highest_runs
+        `(m,)` losses with the largest loss for what is missing, and the runs that they are means of.
     gaps
         What is missing.
     """
@@ -145,12 +168,13 @@ class GappedOracle(TableOracle):
         columns: Mapping[str, Any],
         runs: Runs | None,
         highest: FloatArray,
+        highest_runs: Runs | None,
         gaps: Gaps,
     ) -> None:
         super().__init__(sample, loss, cost, columns, runs)
         self._highest = highest
         self._gaps = gaps
-        self._worst = TableOracle(sample, highest, cost, columns)
+        self._worst = TableOracle(sample, highest, cost, columns, highest_runs)
         self.certificate: str = f"missing outcomes counted as the largest loss, {gaps.high:g}"
         self.attained_by: str = f"sensitive distribution, missing outcomes counted as the least loss, {gaps.low:g}"
 
@@ -161,7 +185,13 @@ class GappedOracle(TableOracle):
         if (highest == loss).all():
             return some
         gaps = replace(self._gaps, count=int((highest != loss).sum()))
-        return GappedOracle(sample, loss, cost, some._columns, some._runs, highest, gaps)  # noqa: SLF001
+        runs = None if self._worst._runs is None else self._worst._runs.keeping(kept)  # noqa: SLF001
+        return GappedOracle(sample, loss, cost, some._columns, some._runs, highest, runs, gaps)  # noqa: SLF001
+
+    def corrector(self, problem: Problem, repeats: int | None = None) -> Corrector | None:
+        least = super().corrector(problem, repeats)
+        largest = self._worst.corrector(replace(problem, responses=self._worst), repeats)
+        return None if least is None or largest is None else Between(least, largest)
 
     def attains(self, problem: Problem) -> bool:
         """Never: even where nothing moves, the loss of an original may be missing."""

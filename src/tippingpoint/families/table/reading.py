@@ -16,6 +16,7 @@ from tippingpoint.families.table.held_out import fold_count
 from tippingpoint.families.table.missing import MissingRule, told
 from tippingpoint.families.table.oracle import GappedOracle, Gaps, TableOracle
 from tippingpoint.families.table.originals import USUAL_GROUPING, check_originals, check_single, grouped_by
+from tippingpoint.families.table.repeats import noise_known
 from tippingpoint.families.table.runs import Runs, ranks
 
 ONE_RUN = (
@@ -24,10 +25,11 @@ ONE_RUN = (
 )
 """What is said of a table without repeated runs."""
 
-ONE_RUN_OF_ORIGINALS = (
-    "some originals were run once, so no run can be held out, and noise of the answers cannot be told from sensitivity"
-)
-"""What is said of one with too few."""
+ONE_RUN_OF_ORIGINALS = "some originals were run once, so no run can be held out"
+"""The note of a table with too few runs of its originals."""
+
+FEW_RUNS = "too few outcomes were run more than once, so noise of the answers cannot be told from sensitivity"
+"""The note of a table with too few runs."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class Alternatives:
         held = (0.0, 0.0) if self.missing is None else self.missing.range(self.loss)
         fillings = (self.loss[lines],) * 2 if self.missing is None else self.missing.filled(self.loss[lines], held)
         groupings = None if grouped else self.groupings
-        first, runs, several = self._alternatives(lines, codes, fillings, of)
+        first, runs, highest_runs, several = self._alternatives(lines, codes, fillings, of)
         sample, cost, spots = codes[first], self.cost[lines[first]], lines[first]
         losses = several if several is not None else (fillings[0][first], fillings[1][first])
         for loss in losses if losses[0] is not losses[1] else losses[:1]:
@@ -144,9 +146,11 @@ class Alternatives:
         oracle = TableOracle(sample, losses[0], cost, columns, runs)
         if count and self.missing is not None and self.missing.kind == "bounds" and (losses[0] != losses[1]).any():
             gaps = Gaps(count, *held)
-            oracle = GappedOracle(sample, losses[0], cost, columns, runs, losses[1], gaps)
+            oracle = GappedOracle(sample, losses[0], cost, columns, runs, losses[1], highest_runs, gaps)
         notes = [] if self.repeat is not None else [ONE_RUN]
-        if runs is not None and fold_count(runs, cost) < 2:
+        if runs is not None and not noise_known(runs):
+            notes.append(FEW_RUNS)
+        elif runs is not None and fold_count(runs, cost) < 2:
             notes.append(ONE_RUN_OF_ORIGINALS)
         if count and self.missing is not None:
             original = np.zeros((2, len(labels)))
@@ -163,10 +167,10 @@ class Alternatives:
         codes: IntArray,
         fillings: tuple[FloatArray, FloatArray],
         of: str,
-    ) -> tuple[Any, Runs | None, tuple[FloatArray, FloatArray] | None]:
-        """Where each alternative first stands among these lines; its runs, and the means of their two fillings."""
+    ) -> tuple[Any, Runs | None, Runs | None, tuple[FloatArray, FloatArray] | None]:
+        """Where each alternative first stands among these lines; the runs of both fillings, and their means."""
         if self.variant is None or self.repeat is None:
-            return slice(None), None, None
+            return slice(None), None, None, None
         import pandas as pd
 
         alternative, keys = pd.factorize(codes * self._variants + self.variant[lines])
@@ -187,7 +191,7 @@ class Alternatives:
         rank = ranks(alternative, repeat)
         least, largest = (Runs(alternative, filling, rank, len(keys)) for filling in fillings)
         means = least.means
-        return first, least, (means, means if fillings[0] is fillings[1] else largest.means)
+        return first, least, largest, (means, means if fillings[0] is fillings[1] else largest.means)
 
     @property
     def _variants(self) -> int:

@@ -59,6 +59,24 @@ class Runs:
             sums, counts = self._sums(inside), np.bincount(self.alternative[inside], minlength=self.alternatives)
             yield self._means(whole - sums, self.counts - counts), self._means(sums, counts)
 
+    def window(self, start: IntArray, length: IntArray) -> FloatArray:
+        """Mean losses of some runs of every alternative: `length` of them from place `start` on, the first after the last."""
+        begins, counts, total = self._begins, self.counts, np.zeros(self.alternatives)
+        for step in range(int(length.max())):
+            taken = np.flatnonzero(step < length)
+            total[taken] += self._in_order[begins[taken] + (start[taken] + step) % counts[taken]]
+        return np.asarray(total / length)
+
+    @cached_property
+    def _in_order(self) -> FloatArray:
+        """The loss of every run, by alternative and rank."""
+        return self.loss[np.lexsort((self.rank, self.alternative))]
+
+    @cached_property
+    def _begins(self) -> IntArray:
+        """Where the runs of every alternative begin in that order."""
+        return np.asarray(np.concatenate(([0], np.cumsum(self.counts)[:-1])))
+
     def _sums(self, chosen: BoolArray) -> FloatArray:
         sums = np.bincount(self.alternative[chosen], weights=self.loss[chosen], minlength=self.alternatives)
         return np.asarray(sums, dtype=float)

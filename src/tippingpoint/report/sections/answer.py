@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, TypedDict
 
 from tippingpoint.core.divergences import Divergence
-from tippingpoint.core.inference import LEVEL, normal_margin
+from tippingpoint.core.inference import LEVEL, corrected_interval, normal_margin
 from tippingpoint.report.badges import ESTIMATE, INTERRUPTED, MEANING, NOT_FOUND, badge, standing
 from tippingpoint.report.charts import risk_bar
 from tippingpoint.report.elements import tag
@@ -85,7 +85,7 @@ class Answer(Section[AnswerPart]):
                 ),
                 "certificate": _certificate(result),
                 "sampling": _sampling(result),
-                "runs": "" if result.get("held_out") is None else _noise(result),
+                "runs": _noise(result) if result.get("repeats", 0) > 1 and result["status"] in ("attained", "largest") else "",
             },
             "gauge": _gauge(result),
             "yardsticks": compared,
@@ -103,7 +103,12 @@ class Answer(Section[AnswerPart]):
             tag("dl", cards, class_="cards"),
             risk_bar(result, form, f"From {form(result['current_risk'])} to {form(result['risk'])}, in parts"),
             tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in _certainty(part)], class_="notes"),
-            yardsticks.html([own, *part["yardsticks"]], part["words"], (part["gauge"]["low"], part["gauge"]["high"])),
+            yardsticks.html(
+                [own, *part["yardsticks"]],
+                part["words"],
+                (part["gauge"]["low"], part["gauge"]["high"]),
+                corrected=bool(result.get("corrected")),
+            ),
         ]
 
     def markdown(self, part: AnswerPart, result: Mapping[str, Any]) -> Sequence[str]:
@@ -175,7 +180,11 @@ def _gauge(result: Mapping[str, Any]) -> Gauge:
     margin = normal_margin(result["standard_error"], LEVEL)
     spread = margin if math.isfinite(margin) else 0.0
     value, least = result["value"], result["lower"] if result.get("missing") else result["value"]
-    return {"value": value, "low": max(least - spread, 0.0), "high": value + spread, "lower": result["lower"]}
+    low, high = max(least - spread, 0.0), value + spread
+    if result.get("repeats", 0) > 1 and result["corrected"] and math.isfinite(result["corrected_error"]):
+        floor, error, apart = (result[name] for name in ("corrected_lower", "corrected_error", "corrected_spread"))
+        low, high = corrected_interval(result["corrected"], floor, error, apart, LEVEL)
+    return {"value": value, "low": low, "high": high, "lower": result["lower"]}
 
 
 def _sentence(result: Mapping[str, Any], population: PopulationPart) -> str:
@@ -281,12 +290,15 @@ def _sampling(result: Mapping[str, Any]) -> str:
 
 def _noise(result: Mapping[str, Any]) -> str:
     """What repeated runs say of the number."""
-    held, value = result["held_out"], number(result["value"])
-    if math.isinf(held):
-        return (
-            f"{value} is in part luck of the runs: what is chosen on some of them does not reach the threshold on the others."
-        )
-    return (
-        f"{value} is in part luck of the runs, and too low on average. Chosen on some of them and priced on the others it is"
-        f" {number(held)}, which is too high on average; where both biases cancel, {number(result['corrected'])}."
-    )
+    held, value, corrected = result["held_out"], number(result["value"]), result["corrected"]
+    told = [f"{value} is in part luck of the {result['repeats']} repeats, and too low on average."]
+    if corrected is None:
+        told.append("They do not say by how much.")
+    else:
+        error = number(result["corrected_error"], 2)
+        told.append(f"Without their noise it is {number(corrected)} ± {error}, with the errors of samples and answers.")
+    if held is not None and math.isinf(held):
+        told.append("What is chosen on some of them does not reach the threshold on the others.")
+    elif held is not None:
+        told.append(f"Chosen on some of them and priced on the others it is {number(held)}, which is too high on average.")
+    return " ".join(told)

@@ -19,8 +19,10 @@ from tippingpoint.text import number, percent, risk_name
 
 THRESHOLDS = (
     "What it takes to reach each threshold, at the prices of the setting. The dot is the setting; a band, where there is one,"
-    " is ± 1.96 standard errors."
+    " is the 95 % interval."
 )
+
+CORRECTED = "The band is the 95 % interval of the corrected stability: without the noise of repeats, which the line contains."
 
 MIXES = (
     "The threshold of the setting, when moving gets cheaper and reweighting dearer, from left to right: the prices at the ends"
@@ -65,7 +67,8 @@ class Curves(Section[CurvesPart]):
 
     def compute(self, material: Material) -> CurvesPart:
         problem, groups = material.problem, material.evidence.groups
-        curve, tradeoff = over_thresholds(problem, groups), over_mixes(problem, groups)
+        oracle = material.evidence.oracle
+        curve, tradeoff = over_thresholds(problem, groups, oracle), over_mixes(problem, groups, oracle)
         return {
             "curve": {**curve, "standing": material.standing_beside},
             "tradeoff": {**tradeoff, "standing": material.standing_elsewhere},
@@ -80,7 +83,14 @@ class Curves(Section[CurvesPart]):
         return [
             tag(
                 "div",
-                figure(over, THRESHOLDS, " ", badge(curve["standing"]), id_="live-curve"),
+                figure(
+                    over,
+                    THRESHOLDS,
+                    " ",
+                    *([f"{CORRECTED} "] if result.get("repeats", 0) > 1 else []),
+                    badge(curve["standing"]),
+                    id_="live-curve",
+                ),
                 figure(along, MIXES, " ", badge(tradeoff["standing"]), id_="live-dial"),
                 class_="pair",
             )
@@ -92,6 +102,7 @@ class Curves(Section[CurvesPart]):
         mixes = [_prices(tradeoff["budget"], mix) for mix in tradeoff["at"]]
         return [
             THRESHOLDS,
+            *([CORRECTED] if result.get("repeats", 0) > 1 else []),
             _listed("threshold", thresholds, curve, result["risk"]),
             MIXES,
             _listed("θ1, θ2", mixes, tradeoff, tradeoff["own"]),

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from tippingpoint.core.inference import LEVEL, normal_margin
+import numpy as np
+
 from tippingpoint.report.badges import standing, with_badges
 from tippingpoint.report.charts import bar_chart
 from tippingpoint.report.elements import table as html_table
@@ -15,6 +16,7 @@ from tippingpoint.report.material import Material
 from tippingpoint.report.section import Section, figure, lead
 from tippingpoint.report.sections.features import QUESTION
 from tippingpoint.report.wording import KNOWN, Cells, risk_form
+from tippingpoint.results.stability import bands
 from tippingpoint.text import number
 
 if TYPE_CHECKING:
@@ -22,7 +24,16 @@ if TYPE_CHECKING:
 
 LEAD = "The same rows, the same prices, the same threshold."
 
-BARS = "Long bars are stable models; lines are ± 1.96 standard errors of sampling."
+BARS = "Long bars are stable models; lines are 95 % intervals of sampling."
+
+CORRECTED_BARS = (
+    "Long bars are stable models; these are corrected stabilities. Lines are 95 % intervals of samples and repeats."
+)
+
+CORRECTED = (
+    "Outcomes were repeated. Differences are of corrected stabilities, both from the smaller number of repeats, and their"
+    " errors contain the noise of the answers."
+)
 
 MODELS_CAPTION = "The largest stability found first"
 
@@ -40,6 +51,9 @@ class ComparedModel(TypedDict):
     lower: float
     upper: float
     standing: str
+    repeats: int
+    corrected: float | None
+    corrected_error: float | None
 
 
 class Difference(TypedDict):
@@ -83,36 +97,47 @@ class Models(Section[ModelsPart]):
         if compared is None:
             return None
         head, rows = _models(compared)
-        chart = bar_chart(compared["rows"], "model", math.inf, "Stability of each model")
+        corrected = all(row["repeats"] > 1 and row["corrected"] is not None for row in compared["rows"])
+        bars = [{**row, "value": row["corrected"]} for row in compared["rows"]] if corrected else compared["rows"]
+        chart = bar_chart(bars, "model", math.inf, "Stability of each model")
         return [
             lead(LEAD),
-            figure(chart, BARS),
+            lead(CORRECTED) if _repeated(compared) else None,
+            figure(chart, CORRECTED_BARS if corrected else BARS),
             html_table(MODELS_CAPTION, head, with_badges(rows)),
             html_table(DIFFERENCES_CAPTION, *_differences(compared)),
         ]
 
     def markdown(self, part: ModelsPart, result: Mapping[str, Any]) -> Sequence[str] | None:
         compared = part["comparison"]
-        return None if compared is None else [LEAD, table(*_models(compared)), table(*_differences(compared))]
+        if compared is None:
+            return None
+        repeated = [CORRECTED] if _repeated(compared) else []
+        return [LEAD, *repeated, table(*_models(compared)), table(*_differences(compared))]
 
 
 MODELS = Models()
 
 
 def _compared(comparison: Comparison) -> Compared:
-    ranked = sorted(comparison.results.items(), key=lambda item: -item[1].value)
+    ranked = comparison.ranked()
+    value, low, high = bands([result for _, result in ranked])
+    margins = np.maximum(value - low, high - value).tolist()
     rows: list[ComparedModel] = [
         {
             "model": name,
             "current_risk": result.current_risk,
             "value": result.value,
             "standard_error": result.standard_error,
-            "margin": normal_margin(result.standard_error, LEVEL),
+            "margin": margin,
             "lower": result.lower,
             "upper": result.upper,
             "standing": standing(result.summary),
+            "repeats": result.repeats,
+            "corrected": result.corrected,
+            "corrected_error": result.corrected_error,
         }
-        for name, result in ranked
+        for (name, result), margin in zip(ranked, margins, strict=True)
     ]
     first = next(iter(comparison.results.values()))
     differences: list[Difference] = [
@@ -132,18 +157,32 @@ def _compared(comparison: Comparison) -> Compared:
 
 def _models(compared: Compared) -> tuple[list[str], Cells]:
     """The models as a table; the last cell is a badge."""
-    form = risk_form(compared["asked"])
+    form, repeated = risk_form(compared["asked"]), _repeated(compared)
     rows = [
         [
             row["model"],
             form(row["current_risk"]),
             *(number(value) for value in (row["value"], row["lower"], row["upper"])),
             number(row["standard_error"], 2),
+            *(_corrected(row) if repeated else []),
             row["standing"],
         ]
         for row in compared["rows"]
     ]
-    return ["model", "risk now", "stability", "at least", "at most", "standard error", KNOWN], rows
+    more = ["repeats", "corrected"] if repeated else []
+    return ["model", "risk now", "stability", "at least", "at most", "standard error", *more, KNOWN], rows
+
+
+def _repeated(compared: Compared) -> bool:
+    """Whether outcomes of some model were run several times."""
+    return any(row["repeats"] > 1 for row in compared["rows"])
+
+
+def _corrected(row: ComparedModel) -> list[str]:
+    """How often outcomes were run, and the stability without the noise of that."""
+    corrected, error = row["corrected"], row["corrected_error"]
+    known = "not known" if corrected is None or error is None else f"{number(corrected)} ± {number(error, 2)}"
+    return [str(max(row["repeats"], 1)), known]
 
 
 def _differences(compared: Compared) -> tuple[list[str], Cells]:
@@ -153,4 +192,5 @@ def _differences(compared: Compared) -> tuple[list[str], Cells]:
         interval = f"{number(pair['low'], 3)} to {number(pair['high'], 3)}"
         versus = f"{pair['model']} minus {pair['reference']}"
         rows.append([versus, number(pair["difference"]), interval, pair["verdict"]])
-    return ["models", "difference", "95 % interval (sampling only)", "verdict"], rows
+    of = "samples and repeats" if _repeated(compared) else "sampling only"
+    return ["models", "difference", f"95 % interval ({of})", "verdict"], rows

@@ -31,7 +31,11 @@ MEANING = "The stability is the price of the cheapest change of the data that re
 
 CAPTION = "What other changes of the same data cost, at the same prices"
 
-BAND = "The shaded band is ± 1.96 standard errors of sampling."
+BAND = "The shaded band is the 95 % interval of sampling."
+
+CORRECTED_BAND = (
+    "The shaded band is the 95 % interval of the corrected stability: without the noise of repeats, which the bar contains."
+)
 
 OWN = "this stability"
 """The result itself, among what it is held against."""
@@ -123,7 +127,9 @@ def noise(result: Mapping[str, Any], size: float, yardsticks: Sequence[Yardstick
     return f"{differ} To raise the {what} by as much costs {number(cost, 3)}{times}."
 
 
-def html(held: Sequence[Yardstick], words: Mapping[str, Any], interval: tuple[float, float]) -> Markup:
+def html(
+    held: Sequence[Yardstick], words: Mapping[str, Any], interval: tuple[float, float], *, corrected: bool = False
+) -> Markup:
     """Bars of one scale, the cheapest first; the stability itself has its interval."""
     end = 1.04 * max(interval[1], *(each["value"] for each in held if math.isfinite(each["value"])), 0.0) or 1.0
     rows = []
@@ -138,7 +144,7 @@ def html(held: Sequence[Yardstick], words: Mapping[str, Any], interval: tuple[fl
         tag("h3", TITLE),
         tag("p", f"{MEANING} {words['equivalents']}"),
         html_table(CAPTION, ["change", "", "costs", KNOWN], rows, left=2, class_="held") if end < math.inf else None,
-        tag("p", f"{words['noise']} {BAND}") if end < math.inf else None,
+        tag("p", f"{words['noise']} {CORRECTED_BAND if corrected else BAND}") if end < math.inf else None,
         class_="panel",
     )
 
