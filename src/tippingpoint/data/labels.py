@@ -84,13 +84,12 @@ def distinct_labels(y: np.ndarray[Any, Any]) -> tuple[list[Any], SmallArray]:
         return listed, _placed([place[label] for label in found.tolist()], codes, len(listed))
     try:
         values, inverse = np.unique(y, return_inverse=True)
-        listed = values.tolist()
-        set(map(hash, listed))  # lists can be sorted, and are no labels
-        return listed, inverse
+        set(map(hash, values.tolist()))  # lists can be sorted, and are no labels
     except (TypeError, ValueError):  # labels of mixed types cannot be sorted
         check_labels(y, "y")
         codes, labels = pd.factorize(y, use_na_sentinel=False)
         return labels.tolist(), codes.astype(np.intp)
+    return values.tolist(), inverse
 
 
 def check_labels(y: Iterable[Any], name: str) -> None:
