@@ -195,6 +195,22 @@ class Searched(AtomsOracle):
         raise NotImplementedError
 
 
+class Nearly:
+    """Samples of which a reader must know."""
+
+    def joined(self, other: Any) -> Nearly:
+        raise NotImplementedError
+
+    def words(self, rows: int) -> str:
+        return f"one of {rows}"
+
+
+def test_what_is_doubted_is_said_with_the_number_of_samples() -> None:
+    oracle = Searched(np.arange(2), np.array([0.0, 1.0]), np.zeros(2), {})
+    oracle.doubted = Nearly()
+    assert oracle.caution == "one of 2"
+
+
 def test_what_an_oracle_says_that_knows_no_better() -> None:
     oracle = Searched(np.arange(2), np.array([0.0, 1.0]), np.zeros(2), {})
     problem = Problem(oracle, np.full(2, 0.5), 0.75, 1.0, 1.0, KL())

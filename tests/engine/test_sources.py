@@ -13,7 +13,9 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -84,28 +86,87 @@ def test_the_survey_reads_every_row_group_once_and_needed_columns_only(files: Pa
 @pytest.mark.parametrize("memory", [0, "1 GB"])
 def test_slices_of_a_large_row_group_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: Any) -> None:
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"a": rng.normal(size=140_000), "b": rng.normal(size=140_000), "w": rng.integers(0, 3, 140_000)})
+    frame = pd.DataFrame({"a": rng.normal(size=140_000), "b": rng.normal(size=140_000), "w": rng.integers(1, 4, 140_000)})
     frame["label"] = np.where(frame["a"] + rng.normal(size=140_000) > 0.0, "yes", "no")
     path = str(tmp_path / "t.parquet")
     frame.to_parquet(path, row_group_size=140_000)
 
     def asked() -> Any:
-        made = tp.profile(([1.0, 0.2], 0.1), path, "label", loss="logistic", sample_weight="w", memory=memory)
+        made = tp.profile(([1.0, 0.2, 0.0], 0.1), path, "label", loss="logistic", memory=memory)
         return made.stability(0.9, theta1=1.0, theta2=0.5)
 
     whole = asked()
     monkeypatch.setattr("tippingpoint.engine.parquet.WHOLE_CELLS", 1000)
-    partitions = partitions_of(path, "label", "w")
+    monkeypatch.setattr("tippingpoint.engine.parquet.SLICE_CELLS", 1000)
+    partitions = partitions_of(path, "label")
     assert partitions is not None
     assert partitions.rows == (65_536, 65_536, 8_928)
     assert partitions[1].name == f"the slice from row 65536 of row group 0 of {path}"
     for (one, part), alone in zip(partitions.iterate(skip=[0]), [partitions[1].load(), partitions[2].load()], strict=True):
         first = 65_536 * one.number
-        pd.testing.assert_frame_equal(part.x, frame[["a", "b"]].iloc[first : first + part.rows].reset_index(drop=True))
+        pd.testing.assert_frame_equal(part.x, frame[["a", "b", "w"]].iloc[first : first + part.rows].reset_index(drop=True))
         pd.testing.assert_frame_equal(part.x, alone.x)
         np.testing.assert_array_equal(part.y, alone.y)
     sliced = asked()
     assert (sliced.value, sliced.lower, sliced.standard_error) == (whole.value, whole.lower, whole.standard_error)
+
+
+class DuckDBPyRelation:
+    """As much of DuckDB's relation as is asked for; DuckDB itself is not installed here."""
+
+    __module__ = "_duckdb"
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def fetch_record_batch(self, rows: int) -> Any:
+        return pa.RecordBatchReader.from_batches(self._table.schema, self._table.to_batches(max_chunksize=min(rows, 70)))
+
+
+LAZY: dict[str, Callable[[pa.Table], Any]] = {
+    "LazyFrame": lambda table: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]  # a frame
+    "dataset": pa.dataset.dataset,
+    "relation": DuckDBPyRelation,
+    "reader": lambda table: table.to_reader(70),
+    "table": lambda table: table,
+    "polars": pl.from_arrow,
+    "pandas": lambda table: table.to_pandas(),
+}
+
+
+@pytest.mark.parametrize("kind", LAZY)
+def test_any_frame_is_read_and_its_labels_are_named_by_column(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tippingpoint.engine.iterables.BATCH_ROWS", 100)
+    people = PEOPLE[["age", "level", "weight", "label"]]
+    given = LAZY[kind](pa.Table.from_pandas(people, preserve_index=False))
+    expected = tp.stability(LINE, people[["age", "level"]], people["label"], 0.6, sample_weight=people["weight"])
+    partitions = None if kind == "reader" else partitions_of(given, "label", "weight")  # which is read once
+    if kind in ("LazyFrame", "dataset", "relation"):
+        assert partitions is not None
+        assert [part.rows for _, part in partitions.iterate()] == [100, 100, 40]
+        with pytest.raises(tp.InputError, match="give the name of its column, as y='label'"):
+            tp.stability(LINE, given, people["label"], 0.6)
+    found = tp.stability(LINE, given, "label", 0.6, sample_weight="weight")
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    assert found.samples == expected.samples
+    assert not any("pyarrow" in note or "[" in note for note in found.notes)
+
+
+def test_a_spark_frame_is_refused_with_the_fix() -> None:
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})()
+    for ask in (
+        lambda: tp.stability(LINE, frame, "label", 0.5),
+        lambda: tp.compare({"a": LINE, "b": LINE}, frame, "label", 0.5),
+        lambda: tp.drift(LINE, (frame, "label"), (frame, "label"), risk=0.5),
+        lambda: tp.Space.infer(frame),
+    ):
+        with pytest.raises(tp.TippingPointError, match="X is a Spark DataFrame.* X.write.parquet"):
+            ask()
+
+
+def test_lazy_data_where_a_table_is_needed_name_the_fix() -> None:
+    with pytest.raises(tp.UnsupportedError, match="X is a LazyFrame, which is not in memory. Collect it"):
+        tp.Space.infer(pl.from_pandas(PEOPLE).lazy())
 
 
 def test_gaps_in_one_row_group_only(tmp_path: Path) -> None:

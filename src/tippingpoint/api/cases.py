@@ -14,7 +14,7 @@ from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.alignment import in_rows_of, repeated_labels
 from tippingpoint.data.categories import values_of_text
-from tippingpoint.data.frames import Features, read_features
+from tippingpoint.data.frames import Features, column_names, read_features
 from tippingpoint.data.vectors import base_weights, read_vector
 from tippingpoint.data.witness import Witness
 from tippingpoint.engine.tables import split_off
@@ -120,7 +120,7 @@ def prepared(
     y, reordered = in_rows_of(data, y, "y")
     sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
     notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))
-    known = encoded_columns(model, [str(name) for name in getattr(data, "columns", ())])
+    known = encoded_columns(model, column_names(data))
     categories = chosen.read_as(known, data)
     features = read_features(data, categories)
     if features.text:

@@ -46,14 +46,14 @@ def profile(
         `{"inputs_embeds": ..., "attention_mask": ...}`: arrays or tensors, of which those of floats may move, while others, and
         masks, ride along. Positions that a mask calls padding never move; a space names inputs in place of columns.
         Values may be missing where the model can do with that; they stay so. Data beyond memory come in partitions: a Dask
-        DataFrame or Array, a Parquet file, directory or pattern, a list of frames, an iterator of them, or a function that
-        returns a fresh iterator for every pass.
+        DataFrame or Array, a Parquet file, directory or pattern, a polars LazyFrame, a DuckDB relation, an Arrow dataset or
+        RecordBatchReader, a list of frames, an iterator of them, or a function that returns a fresh iterator for every pass.
         A NumPy array of 32 MiB or more is not copied: whoever writes into it later is told so when it is read again.
     y
         Labels of any type, or targets. A pandas series is matched by its index to X where both have labels (a note says so),
-        and refused where they differ; so are weights. Of data in partitions the name of a column, as are weights; of Dask also
-        a collection of the same partitions. One class is enough if the model, or `classes=`, names all: the error rate of
-        the positives is the false-negative rate.
+        and refused if they differ; so are weights. Also the name of a column of any frame, as are weights. Data in partitions
+        need names of columns, or for Dask collections of the same partitions. One class is enough if the model, or
+        `classes=`, names all: the error rate of the positives is the false-negative rate.
     loss
         What to judge by: zero_one (error), hinge, squared_hinge, logistic (log_loss, cross_entropy) for classifiers; squared
         (mse), absolute (mae), pinball, epsilon_insensitive, huber for regressors; or a `Loss`. The default is zero_one, or
@@ -70,8 +70,8 @@ def profile(
     client
         Of a Dask cluster, on whose workers partitions are kept; the current one where there is one. Data in memory have none.
     memory
-        What may be kept of partitions in this process, as "2 GB"; half of what is free by default. What does not fit is read
-        again at every pass, and the numbers are the same.
+        Memory for what is kept of partitions, such as "2 GB": in this process half of what is free by default, on a cluster of
+        all workers together, by default everything. What does not fit is read again at every pass; the numbers are the same.
     options
         `threads=` (all cores by default, as far as `OMP_NUM_THREADS` allows; -1 is all, -2 all but one; the numbers are the
         same to the last bit).

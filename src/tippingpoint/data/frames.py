@@ -26,7 +26,7 @@ from tippingpoint.data.columns import (
 from tippingpoint.data.inputs import Inputs, read_inputs
 from tippingpoint.data.seals import UNSHARED, Seal, shareable, shared, survey
 from tippingpoint.data.vectors import PLAIN, as_array, as_numbers
-from tippingpoint.errors import InputError, listed
+from tippingpoint.errors import InputError, UnsupportedError, listed
 
 Fill = Callable[[slice], None]
 """Writes a block of rows of the numbers that are not there yet."""
@@ -177,6 +177,26 @@ def read_frame(data: Any, name: str) -> Any:
     except DuplicateError:
         columns = [str(column) for column in getattr(data, "column_names", data.columns)]
         raise _repeated_column(name, columns) from None
+
+
+def column_names(data: Any) -> list[str]:
+    """The names of the columns of a frame; none for anything else."""
+    import narwhals as nw
+
+    frame = read_frame(data, "X")
+    return [str(name) for name in frame.columns] if isinstance(frame, nw.DataFrame) else []
+
+
+def refuse_lazy(data: Any) -> None:
+    """An error for data that are not in memory; their types are known by name, so nothing is imported for them."""
+    kind = type(data)
+    library, name = kind.__module__.lstrip("_").partition(".")[0], kind.__name__
+    if library == "pyspark" and name == "DataFrame":
+        raise UnsupportedError(
+            "X is a Spark DataFrame, which is not read. Write it with X.write.parquet(path), and pass that path."
+        )
+    if (library, name) in (("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation"), ("pyarrow", "RecordBatchReader")):
+        raise UnsupportedError(f"X is a {name}, which is not in memory. Collect it into a frame, or a sample of its rows.")
 
 
 def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = None, *, stored: bool = True) -> Features:
@@ -358,6 +378,7 @@ def _series(values: Any, like: Any) -> Any:
 
 def _from_array(data: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[Features, Fill | None]:
     """An array as numbers: a large one of floats itself, any other copied, by what is returned with it or before."""
+    refuse_lazy(data)
     if hasattr(data, "toarray"):
         raise InputError("X is a sparse matrix; pass X.toarray(), stability moves every feature.")
     if type(data).__module__ == "torch":

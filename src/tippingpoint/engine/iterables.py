@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from tippingpoint.core.blocks import BLOCK_ROWS
+from tippingpoint.data.frames import refuse_lazy
 from tippingpoint.engine.partitions import Listed, Loaded, Part, Partition, Partitions, is_array, is_frame, named
 from tippingpoint.engine.tables import Cut, named_column
-from tippingpoint.errors import InputError, UnsupportedError
+from tippingpoint.errors import InputError
 from tippingpoint.foreign import guarded
 
 HELD = (
@@ -93,10 +94,8 @@ def lazy_source(data: Any) -> Callable[[], Iterable[Any]] | None:
     """
     kind = type(data)
     library, name = kind.__module__.lstrip("_").partition(".")[0], kind.__name__
-    if library == "pyspark" and name == "DataFrame":
-        raise UnsupportedError(
-            "X is a Spark DataFrame, which is not read. Write it with X.write.parquet(path), and pass that path."
-        )
+    if library == "pyspark":
+        refuse_lazy(data)
     if library == "polars" and name == "LazyFrame":
         return partial(_of_polars, data)
     if library == "duckdb" and name == "DuckDBPyRelation":

@@ -80,7 +80,11 @@ class PartitionedOracle(Oracle):
     def caution(self) -> str:
         """Of all partitions together."""
         every = [each.doubted for each in self._standings if each.doubted is not None]
-        return reduce(lambda one, other: one.joined(other), every).words(sum(each.samples for each in self._standings)) if every else ""
+        return (
+            reduce(lambda one, other: one.joined(other), every).words(sum(each.samples for each in self._standings))
+            if every
+            else ""
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def parquet_partitions(paths: Sequence[str], y: Any, sample_weight: Any, columns
 
 
 def _runs(rows: int, width: int) -> list[slice]:
-    """The slices of a row group: of whole blocks of the core, so that sums are those of the row group to the last bit."""
+    """The slices of a row group: of whole blocks, so that without weights all sums are the same to the last bit."""
     if rows * width <= WHOLE_CELLS:
         return [slice(0, rows)]
     return list(blocks(rows, max(SLICE_CELLS // (width * BLOCK_ROWS), 1) * BLOCK_ROWS))
@@ -230,7 +230,9 @@ def _below(given: str) -> list[str]:
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
         for path in (Path(folder, name) for name in folders):
             if path.is_symlink():
-                raise InputError(f"X={given!r}: {path} is a link to a directory, which is not followed. Name that directory too.")
+                raise InputError(
+                    f"X={given!r}: {path} is a link to a directory, which is not followed. Name that directory too."
+                )
         for name in names:
             if name.endswith(ENDINGS) and not name.startswith(HIDDEN):
                 _check_file(given, str(Path(folder, name)))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.data.columns import is_missing, plain
-from tippingpoint.data.frames import unknown_category
+from tippingpoint.data.frames import column_names, unknown_category
 from tippingpoint.errors import InputError, listed
 from tippingpoint.foreign import is_module, is_of
 
@@ -212,7 +212,7 @@ def _of_histograms(model: Any, names: Sequence[str]) -> NativeCategories:
 
 def by_position(model: Any, data: Any) -> str | None:
     """A note where data have names of columns and the model has none; None where it has, or where there is nothing to match."""
-    named = [str(name) for name in getattr(data, "columns", ())]
+    named = column_names(data)
     if not named or named == [str(j) for j in range(len(named))] or not _takes_columns_by_position(model):
         return None
     return f"the model names no columns, so those of X are its own in the order in which they stand: {listed(named)}"

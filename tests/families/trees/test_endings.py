@@ -127,6 +127,15 @@ def test_rows_that_err_at_no_cost_are_counted_first_of_all() -> None:
     assert kept.value > result.value
 
 
+def test_rows_on_thresholds_are_counted_over_all_partitions() -> None:
+    model, rows, labels = on_thresholds()
+    whole = tp.stability(model, rows, labels, 0.5, **PRICES).caution
+    cut = [rows.assign(label=labels).iloc[first : first + 50] for first in range(0, len(rows), 50)]
+    parts = tp.stability(model, cut, "label", 0.5, **PRICES).caution
+    assert parts.split(",")[0] == whole.split(",")[0]
+    assert "tp.Space.infer(X)" in parts
+
+
 def test_comparisons_and_curves_say_it_first_of_all_too() -> None:
     model, rows, labels = on_thresholds()
     told = f"first of all: %s: {tp.stability(model, rows, labels, 0.5, **PRICES).caution}."
