@@ -84,6 +84,7 @@ bench: $(DEV)/installed
 	$(DEV)/bin/python benchmarks/trees.py
 	$(DEV)/bin/python benchmarks/scale.py
 	$(DEV)/bin/python benchmarks/tables.py
+	$(DEV)/bin/python benchmarks/repeats.py
 	$(DEV)/bin/python benchmarks/drift.py
 
 # Environments, and with them the compiled kernels wherever they can be compiled.
