@@ -224,7 +224,8 @@ def _expired(number: int, frame: FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def _limited() -> Iterator[None]:
+def limited() -> Iterator[None]:
+    """Raise what hangs."""
     before = signal.signal(signal.SIGALRM, _expired)
     signal.alarm(PATIENCE)
     try:
@@ -245,7 +246,7 @@ def outcome(case: Case) -> Outcome:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     code, fault, began = None, "", time.monotonic()
     try:
-        with _limited(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+        with limited(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
             warnings.simplefilter("default")
             code = main(list(case.words))
     except BaseException as error:  # noqa: BLE001  # whatever comes out is what is looked for

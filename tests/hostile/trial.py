@@ -15,12 +15,16 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]  # as pytest does
 
 import damaged  # noqa: E402
+import doors  # noqa: E402
 import extremes  # noqa: E402
 import kills  # noqa: E402
 import malformed  # noqa: E402
 
 SLOW = {"ONNX": 4, "skops, inside": 4, "skops": 4, "torch.export, inside": 4}
 """Kinds whose files take a process of their own, or a compiler: how many times fewer of them are tried."""
+
+DOORS = 4
+"""How many times fewer logs, stores and calls are tried: some of them wait, or unpack much."""
 
 KILLS = 20
 """How many times fewer commands are killed: each of them is started."""
@@ -47,6 +51,7 @@ def main(count: int, seed: int) -> int:
         f"damaged: {kind}": (partial(damaged.trial, kind), count // SLOW.get(kind, 1)) for kind in damaged.KINDS
     }
     trials["numbers at the edges"] = extreme_questions, count
+    trials |= {kind: (partial(doors.trial, kind), count // DOORS) for kind in doors.KINDS}
     trials["command lines"] = command_lines, count
     trials["kills and interrupts"] = kills.trial, count // KILLS
     print("| trial | tried | refused with a sentence | answered | failed | seconds |\n|---|---|---|---|---|---|", flush=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -363,3 +366,208 @@ def test_samples_can_be_matched_by_their_ids_alone() -> None:
 def test_several_texts_of_the_same_sample_in_one_dictionary() -> None:
     runs = tp.read_runs({"plain": CAPITALS[0], "loud": [CAPITALS[2]]}, original="plain")
     assert list(runs.table["variant"].unique()) == ["plain", "loud"]
+
+
+DATE = "2026-01-31T10-00-00"
+
+
+def harness(folder: Path, task: str, documents: list[str], results: Any = None, **line: Any) -> Path:
+    """A sample file as the harness writes it, and perhaps the results file beside it; values of a line may be lists."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"samples_{task}_{DATE}.jsonl"
+    lines = []
+    for k, document in enumerate(documents):
+        record = {"doc_id": k, "doc": {"q": document}, "target": "0", "resps": [["."]], "filter": "none", "metrics": ["acc"]}
+        record |= {"arguments": {"gen_args_0": {"arg_0": f"{task} {document}"}}, "doc_hash": f"hash of {document}", "acc": 1.0}
+        record |= {name: value[k] if isinstance(value, list) and name != "metrics" else value for name, value in line.items()}
+        lines.append({name: value for name, value in record.items() if value is not None})
+    path.write_text("".join(json.dumps(record) + "\n" for record in lines), encoding="utf-8")
+    if results is not None:
+        (folder / f"results_{DATE}.json").write_text(json.dumps(results), encoding="utf-8")
+    return path
+
+
+FALSE: dict[str, Any] = {
+    "by task": {"higher_is_better": {"tox": {"tox": False}, "tox_b": {"tox": False}}},
+    "by filter": {"higher_is_better": {"tox": {"tox,none": False}, "tox_b": {"tox": {"none": False}}}},
+    "in the configuration": {
+        "configs": {task: {"metric_list": [{"metric": "tox", "higher_is_better": False}]} for task in ("tox", "tox_b")}
+    },
+}
+
+
+@pytest.mark.parametrize("form", FALSE)
+def test_the_loss_of_a_metric_of_which_lower_is_better_is_the_metric(tmp_path: Path, form: str) -> None:
+    (tmp_path / "m").mkdir()
+    other = {"higher_is_better": {"tox": {"tox": True}, "tox_b": {"tox": True}}}
+    (tmp_path / "m" / "results_2025-01-31T10-00-00.json").write_text(json.dumps(other), encoding="utf-8")
+    for task, scores in (("tox", [0.0, 0.0, 0.25]), ("tox_b", [0.0, 1.0, 0.5])):
+        harness(tmp_path / "m", task, ["a", "b", "c"], FALSE[form], metrics=["tox"], tox=scores, acc=None)
+    runs = tp.read_runs(tmp_path)
+    assert runs.table.groupby("variant")["loss"].mean().to_dict() == {"tox": 0.25 / 3, "tox_b": 0.5}
+    assert runs.loss_label == "tox, of which lower is better"
+    assert not runs.notes
+    turned = tp.read_runs(tmp_path, higher_is_better=True)
+    assert turned.loss_label == "1 - tox"
+    assert turned.notes == ("higher_is_better=True is against what the logs say of 'tox'",)
+
+
+def test_a_direction_that_is_only_assumed_is_noted(tmp_path: Path) -> None:
+    for task in ("tox", "tox_b"):
+        harness(tmp_path, task, ["a", "b"], {"higher_is_better": {"tox": {"acc": None}}})
+    runs = tp.read_runs(tmp_path)
+    (note,) = runs.notes
+    assert note.startswith("the logs do not say whether a higher 'acc' is better, so higher is assumed to be better; set")
+    assert note.endswith("set higher_is_better=False (--lower-is-better) if not")
+    assert tp.read_runs(tmp_path, higher_is_better=False).table["loss"].tolist() == [1.0] * 4
+    assert not tp.read_runs(tmp_path, higher_is_better=True).notes
+    (tmp_path / f"results_{DATE}.json").write_text(json.dumps({"higher_is_better": {"tox": {"acc": False}}}), encoding="utf-8")
+    half = tp.read_runs(tmp_path)
+    assert half.loss_label == "acc, of which lower is better"
+    assert half.notes[0].startswith("1 of the 2 logs do not say whether a higher 'acc' is better, so lower is assumed")
+    both = {"higher_is_better": {"tox": {"acc": False}, "tox_b": {"acc": True}}}
+    (tmp_path / f"results_{DATE}.json").write_text(json.dumps(both), encoding="utf-8")
+    assert "is better when it is higher in some logs" in str(refusal(lambda: tp.read_runs(tmp_path)))
+
+
+@pytest.mark.parametrize("known", ["doc_hash", "doc"])
+def test_documents_in_another_order_are_matched_by_document(tmp_path: Path, known: str) -> None:
+    documents = [f"document {k}" for k in (0, 1, 2, 1, 3)]
+    turned = [documents[k] for k in (3, 4, 0, 2, 1)]
+    lacks = {"doc_hash": None} if known == "doc" else {"doc": None}
+    harness(tmp_path, "t", documents, **lacks)
+    harness(tmp_path, "t_polite", [*turned, "document 9"], **lacks)
+    runs = tp.read_runs(tmp_path)
+    table = runs.table.pivot_table(index="sample", columns="variant", values="text", aggfunc="first")
+    assert [text.removeprefix("t ") for text in table["t"]] == documents
+    assert [text.removeprefix("t_polite ") for text in table["t_polite"]] == documents
+    assert any("holds its documents in another order than the log of 't'" in note for note in runs.notes)
+    assert runs.dropped == {"of a sample whose original is not in the logs": 1}
+    trusted = tp.read_runs(tmp_path, match="ids").table
+    assert trusted[trusted["variant"] == "t_polite"]["text"][0:1].tolist() != ["t_polite document 0"]
+
+
+def test_other_documents_of_the_same_ids_and_targets_are_refused(tmp_path: Path) -> None:
+    harness(tmp_path, "t", ["a", "b"])
+    harness(tmp_path, "t_polite", ["c", "d"])
+    refused = str(refusal(lambda: tp.read_runs(tmp_path)))
+    assert "sample 0 of 't_polite' is another than that of 't' in " in refused
+    assert "(another document); give logs of one task, or say match='ids' (--match ids)" in refused
+    assert len(tp.read_runs(tmp_path, match="ids").table) == 4
+
+
+def test_documents_that_nobody_can_compare_are_noted(tmp_path: Path) -> None:
+    for task in ("t", "t_polite"):
+        harness(tmp_path, task, ["a", "b"], doc=None, doc_hash=None)
+    assert tp.read_runs(tmp_path).notes[-1] == (
+        "the logs hold no documents, and one target for all samples: samples are matched by their ids unchecked"
+    )
+
+
+@pytest.mark.parametrize("names", ["mmlu_polite_{}", "mmlu_{}_polite", "{}_in_other_words"])
+@pytest.mark.parametrize("known", [True, False])
+def test_subtasks_of_a_benchmark_are_told_apart(tmp_path: Path, names: str, known: bool) -> None:  # noqa: FBT001
+    """Every subtask counts its documents from 0."""
+    parts = ("high_school_biology", "high_school_physics", "virology")
+    lacks: dict[str, Any] = {} if known else {"doc_hash": None, "doc": None}
+    logs: dict[str, list[Path]] = {"original": [], "polite": []}
+    for k, part in enumerate(parts):
+        documents = [f"{part} {i}" for i in range(2)]
+        logs["original"].append(harness(tmp_path, f"mmlu_{part}", documents, acc=[float(k == 0), 1.0], **lacks))
+        logs["polite"].append(harness(tmp_path, names.format(part), documents, acc=[float(k == 1), 0.0], **lacks))
+    logs["polite"].reverse()
+    runs = tp.read_runs(logs)
+    lines = runs.table.set_index(["sample", "variant"])["loss"]
+    assert len(lines) == 12
+    for k, part in enumerate(parts):
+        name = part.removeprefix("mmlu_")
+        assert lines[(f"{name}/0", "original")] == float(k != 0)
+        assert lines[(f"{name}/0", "polite")] == float(k != 1)
+        assert lines[(f"{name}/1", "polite")] == 1.0
+
+
+def test_half_surrogates_and_numbers_beyond_all_bounds_end_in_an_answer_or_a_sentence(tmp_path: Path) -> None:
+    harness(tmp_path, "t", ["\ud800", "b"], filtered_resps=["\udfff", "."])
+    harness(tmp_path, "t_b", ["\ud800", "b"])
+    assert "\\ud800" in tp.read_runs(tmp_path).table["text"][0]
+    assert tp.read_runs(tmp_path).table["answer"][0] == "\\udfff"
+    path = harness(tmp_path, "t_b", ["\ud800", "b"], acc=[0.0, 10**400])
+    assert f"{path}, line 2: acc=1000" in str(refusal(lambda: tp.read_runs(tmp_path, metric="acc")))
+    assert "none of the metrics" in str(refusal(lambda: tp.read_runs(tmp_path)))
+    lines = tmp_path / "runs.jsonl"
+    lines.write_text(json.dumps({"sample": 1, "loss": 0, "cost": 0, "repeat": 10**400}), encoding="utf-8")
+    assert "repeat=1000" in str(refusal(lambda: tp.read_runs(lines)))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="of POSIX systems")
+@pytest.mark.parametrize("name", ["samples_t.jsonl", "x.json", "b.eval"])
+def test_what_is_no_file_in_a_folder_is_refused_and_not_opened(tmp_path: Path, name: str) -> None:
+    harness(tmp_path, "t", ["a"])
+    odd = tmp_path / name
+    os.mkfifo(odd)
+    assert f"{odd} is a pipe, not a file; remove it" in str(refusal(lambda: tp.read_runs(tmp_path)))
+    assert f"{odd} is a pipe" in str(refusal(lambda: tp.read_runs(odd)))
+    for target, sentence in (
+        ("/dev/zero", "is a device"),
+        (str(tmp_path / "gone"), "is a link to nothing"),
+        (name, "Too many"),
+    ):
+        odd.unlink()
+        odd.symlink_to(target)
+        assert sentence in str(refusal(lambda: tp.read_runs(tmp_path)))
+
+
+def packed(place: Path, kind: str) -> Path:
+    """A file of a kilobyte or two that holds a megabyte."""
+    path = place / f"runs.{kind}"
+    line = json.dumps({"sample": 1, "loss": 0, "cost": 0, "text": "x" * 2**20})
+    if kind == "csv.gz":
+        path.write_bytes(gzip.compress(f"sample,loss,cost,text\n1,0,0,{'x' * 2**20}\n".encode()))
+    elif kind == "cells.csv.gz":
+        path.write_bytes(gzip.compress(b"sample,loss,cost\n" + b"1,0,0\n" * 20_000))
+    elif kind == "jsonl.gz":
+        path.write_bytes(gzip.compress(line.encode()))
+    elif kind == "eval":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("header.json", " " * 2**20)
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        import pyarrow as pa
+
+        text = pa.array(["x" * 2**10] * 1000) if kind == "text.parquet" else pa.array([[0.0] * 20_000] + [[]] * 999)
+        columns = {
+            "sample": pa.array(range(1000)),
+            "loss": pa.array([0.0] * 1000),
+            "cost": pa.array([0.0] * 1000),
+            "text": text,
+        }
+        parquet.write_table(pa.table(columns), path, compression="zstd")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "cells.csv.gz", "jsonl.gz", "eval", "text.parquet", "list.parquet"])
+def test_packed_logs_are_unpacked_within_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    path = packed(tmp_path, kind)
+    for module in ("unpacking", "runs.plain", "runs.outcomes", "runs.reading", "files.archives"):
+        monkeypatch.setattr(f"tippingpoint.{module}.FREE_BYTES", 2**18)
+    monkeypatch.setattr("tippingpoint.runs.plain.FREE_CELLS", 10_000)
+    for module in ("unpacking", "runs.plain", "files.archives"):
+        monkeypatch.setattr(f"tippingpoint.{module}.EXPANSION", 8)
+    refused = str(refusal(lambda: tp.read_runs(path)))
+    assert "so that none can fill the memory" in refused
+    assert any(f"{limit:,}" in refused for limit in (2**18, 10_000, 8 * path.stat().st_size, path.stat().st_size))
+
+
+def test_packed_sample_files_are_read(tmp_path: Path) -> None:
+    whole = tp.read_runs(CAPITALS, model="m")
+    for path in CAPITALS:
+        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert tp.read_runs(tmp_path, model="m").table.equals(whole.table)
+    lines = tmp_path / "lines.jsonl.gz"
+    lines.write_bytes(gzip.compress(b'{"sample": 1, "loss": 0, "cost": 0}'))
+    assert tp.read_runs(lines).table["loss"].tolist() == [0.0]
+    lines.write_bytes(lines.read_bytes()[:-9])
+    assert "cannot be unpacked" in str(refusal(lambda: tp.read_runs(lines)))
+    tabs = tmp_path / "lines.tsv"
+    tabs.write_text("sample\tloss\tcost\n1\t0\t0\n")
+    assert tp.read_runs(tabs).table["cost"].tolist() == [0.0]
