@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from partitioned import CUTS, ROWS, as_polars, assert_same_domain, clerk, cut, oracles, people, planned, whole
 import tippingpoint as tp
+from partitioned import CUTS, ROWS, as_polars, assert_same_domain, clerk, cut, oracles, people, planned, whole
 from tippingpoint.engine.iterables import HELD
 from tippingpoint.engine.partitions import Part, Partitions, partitions_of, run_here
 from tippingpoint.engine.preparing import prepared_at
@@ -124,7 +124,7 @@ class DuckDBPyRelation:
 
 
 LAZY: dict[str, Callable[[pa.Table], Any]] = {
-    "LazyFrame": lambda table: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]  # a frame
+    "LazyFrame": lambda table: pl.from_arrow(table).lazy(),
     "dataset": pa.dataset.dataset,
     "relation": DuckDBPyRelation,
     "reader": lambda table: table.to_reader(70),
@@ -160,12 +160,12 @@ def test_a_spark_frame_is_refused_with_the_fix() -> None:
         lambda: tp.drift(LINE, (frame, "label"), (frame, "label"), risk=0.5),
         lambda: tp.Space.infer(frame),
     ):
-        with pytest.raises(tp.TippingPointError, match="X is a Spark DataFrame.* X.write.parquet"):
+        with pytest.raises(tp.TippingPointError, match=r"X is a Spark DataFrame.* X\.write\.parquet"):
             ask()
 
 
 def test_lazy_data_where_a_table_is_needed_name_the_fix() -> None:
-    with pytest.raises(tp.UnsupportedError, match="X is a LazyFrame, which is not in memory. Collect it"):
+    with pytest.raises(tp.UnsupportedError, match=r"X is a LazyFrame, which is not in memory\. Collect it"):
         tp.Space.infer(pl.from_pandas(PEOPLE).lazy())
 
 

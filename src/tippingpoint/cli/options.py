@@ -224,8 +224,8 @@ def add_work(parser: Parser, *, parts: bool = False) -> None:
     group.add_argument(
         "--memory",
         metavar="SIZE",
-        help="memory for what is kept of data in parts, of all workers together, such as '2 GB'; the rest is read again at every pass"
-        " (default: half of what is free; all, with workers)",
+        help="memory for what is kept of data in parts, of all workers together, such as '2 GB'; the rest is read again at"
+        " every pass (default: half of what is free; all, with workers)",
     )
 
 

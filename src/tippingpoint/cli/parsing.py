@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 
 from tippingpoint.errors import InputError
 
-
 PATHS = ("FILE", "DIR", "NAME=FILE", "[VARIANT=]LOG")
 """How arguments that are paths are called in the help."""
 

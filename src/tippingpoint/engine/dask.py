@@ -239,7 +239,7 @@ class ClusterSamples(PartitionedSamples):
     placed
         The partitions, prepared; None for those that are loaded and prepared again for every pass.
     here
-        The same partitions in this process, of which none is placed.
+        The same partitions in this process, of which none is placed; None for tables, which are never searched.
     steps
         What was made of the partitions after they were placed.
     """
@@ -251,12 +251,12 @@ class ClusterSamples(PartitionedSamples):
         plan: Future,
         placed: Sequence[Future | None],
         *,
-        here: LocalSamples,
+        here: LocalSamples | None,
         steps: tuple[Step, ...] = (),
     ) -> None:
         self.cluster = cluster
         self._here = here
-        self.searched: bool = here.searched
+        self.searched: bool = here is None or here.searched
         self._model = model
         self._plan = plan
         self._placed = placed
@@ -281,6 +281,8 @@ class ClusterSamples(PartitionedSamples):
         return self.cluster.collected(every)
 
     def ended(self, newer: PartitionedSamples | None = None) -> LocalSamples:
+        if self._here is None:
+            raise KeyboardInterrupt
         made = newer._placed if isinstance(newer, ClusterSamples) else self._placed  # noqa: SLF001  # of the same class
         pairs = zip(made, self._placed, strict=True)
         done = [new if new is not None and new.status == "finished" else old for new, old in pairs]
@@ -318,7 +320,7 @@ class ClusterSamples(PartitionedSamples):
 
 def cluster_samples(
     model: Any, plan: Plan, cluster: Cluster, memory: int | None = None, *, progress: bool | None = None
-) -> ClusterSamples:
+) -> ClusterSamples | LocalSamples:
     """The samples of a plan, placed on the workers of a cluster, which keep what fits into `memory`; all without one."""
     sent, planned = cluster.sent(model, f"model={type(model).__name__}"), cluster.sent(plan, "the loss or an option")
     here = LocalSamples(model, plan, cluster.data, 1, 0, progress=progress)

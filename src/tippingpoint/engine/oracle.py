@@ -29,8 +29,8 @@ BY_PARTITION = "bounds on what samples can gain, of every partition"
 """What certifies a lower bound."""
 
 APART = (
-    "partitions are searched one by one, each as far as the price of the question asks: all bounds hold, but the value, the lower"
-    " bound, `exact` and what is certified of a worst risk may differ from those of the same rows in one table"
+    "partitions are searched one by one: all bounds hold, but the value, the lower bound, `exact` and the certified worst risk"
+    " may differ from those of the same rows in one table"
 )
 """The note on what depends on how data are cut."""
 
@@ -89,7 +89,7 @@ class PartitionedOracle(Oracle):
     @property
     def notes(self) -> tuple[str, ...]:
         stopped = (INTERRUPTED,) if self.samples.stopped else ()
-        searched = (APART,) if self.samples.searched else ()
+        searched = (APART,) if self.samples.searched and not self.exact else ()
         return tuple(dict.fromkeys((*(note for each in self._standings for note in each.notes), *searched, *stopped)))
 
     @property

@@ -6,7 +6,7 @@ Everything here is a function of a `Placed` that can be sent to where it is; wha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,7 +55,7 @@ class Placed:
     oracle: Oracle | None
     base: FloatArray
     first: Oracle | None
-    index: range | IntArray
+    index: Sequence[Any] | IntArray
     notes: tuple[str, ...]
     threads: int
 
@@ -90,7 +90,7 @@ class Placed:
 
 
 REMEMBERED_BYTES = 64
-"""Of a sample, at most, that its block remembers between two rounds: a response, gain, value, and fewer samples with weights."""
+"""Of a sample, at most, that its block remembers between two rounds: response, gain, value, and fewer samples with weights."""
 
 
 def array_bytes(value: Any) -> int:

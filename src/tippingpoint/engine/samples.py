@@ -167,7 +167,7 @@ class LocalSamples(PartitionedSamples):
     def ended(self, newer: PartitionedSamples | None = None) -> LocalSamples:
         found = newer if isinstance(newer, LocalSamples) else self
         found.stopped = True
-        found._kept = {number: each.begun() for number, each in found._kept.items()}
+        found._kept = {number: each.begun() for number, each in found._kept.items()}  # noqa: SLF001  # of the same class
         return found
 
     def keep(self, placed: Iterable[Placed]) -> None:

@@ -65,7 +65,7 @@ def table_on_cluster(table: Any, roles: Mapping[str, str], client: Any) -> tuple
     nothing = cluster.sent(None, "nothing")
     ranges = [held for weight, held in facts if weight]
     whole_range = min(low for low, _ in ranges), max(high for _, high in ranges)
-    return ClusterSamples(cluster, nothing, nothing, placed, searched=True), whole_range
+    return ClusterSamples(cluster, nothing, nothing, placed, here=None), whole_range
 
 
 def _read(number: int, frame: Any, roles: Mapping[str, str]) -> TablePart:
@@ -82,7 +82,7 @@ def _facts(part: TablePart) -> tuple[float, tuple[float, float]]:
 
 def _place(number: int, part: TablePart, whole: float) -> Placed:
     if part.samples is None:
-        return Placed(number, None, np.empty(0), None, (), (), 1)
+        return Placed(number, None, np.empty(0), None, range(0), (), 1)
     oracle, base = part.samples.oracle, part.samples.base * (part.weight / whole)
     return Placed(number, oracle, base, oracle, part.samples.labels, (), 1)
 
