@@ -20,7 +20,7 @@ Numbers = dict[str, float]
 WORDS = ("status", "loss", "divergence", "lower_by", "upper_by", "unit")
 """What of a result is in words, and recorded in them; notes are counted only."""
 
-OF_TABLES = ("held_out", "corrected", "groups", "missing")
+OF_TABLES = ("held_out", "corrected", "groups", "missing", "repeats", "corrected_lower", "corrected_error", "corrected_spread")
 """What only some tables of alternatives have; recorded where there is any."""
 
 LISTED = 6
