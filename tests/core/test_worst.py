@@ -358,7 +358,24 @@ def test_for_nothing_bounds_are_read_at_a_price_of_nothing() -> None:
     assert bounded_rise(responses, problem, solve(problem), 0.0) == pytest.approx(0.0, abs=1e-15)
 
 
-def test_where_the_largest_risk_is_in_reach_bounds_say_so() -> None:
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.label)
+@pytest.mark.parametrize("theta2", [5.0, INF])
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_at_prices_at_which_values_are_rounded(divergence: Divergence, theta2: float, seed: int) -> None:
+    """They are asked for at any price then, also where rounding of values exceeds what weights cost."""
+    rng = np.random.default_rng(seed)
+    responses = NearestErrors((rng.random(N) < 0.2).astype(float), rng.exponential(size=N))
+    problem = asked(responses, 0.1, theta2, divergence)
+    problem = replace(problem, risk=problem.reachable)
+    cost = 2.0 * problem.concentrated().cost + 1.0
+    for price in 2.0 ** np.arange(0, 101, 4):
+        response = responses.respond(price)
+        floor = problem.floor(0.1 * price, price * response.lift - response.cost)
+        ceiling = problem.wanted + (cost - floor) / (0.1 * price)
+        assert problem.wanted * (1.0 - 1e-12) <= ceiling <= problem.wanted + cost / (0.1 * price) + 1e-12
+
+
+def test_the_largest_risk_is_the_ceiling_of_bounds_on_it() -> None:
     responses = bounded(0.0)
     problem = asked(responses, 1.0, 0.25, KL())
     problem = replace(problem, risk=problem.reachable)
