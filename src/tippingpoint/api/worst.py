@@ -67,6 +67,10 @@ def reached(oracle: Oracle, problem: Problem, cost: float, highest: float, respo
     """
     if oracle.exact or not problem.moves:
         return _reached(oracle, problem, worst(problem, cost))
+    answer = oracle.reaching(problem, cost) if cost > 0.0 else None
+    if answer is not None:
+        return _confirmed(*answer, problem, cost, responses)
+    oracle = oracle.timed()
     first = _reached(oracle, problem, worst(problem, cost, COARSE))
     best, rise, risk, beyond = first, first.problem.wanted, first.problem.risk, False
     for number in range(MAX_ROUNDS):
@@ -87,6 +91,14 @@ def reached(oracle: Oracle, problem: Problem, cost: float, highest: float, respo
         rise = BEYOND * best.found.rise if beyond else max(found.rise, rise * _further(question, cost))
         risk = problem.current + rise
     return best
+
+
+def _confirmed(oracle: Oracle, risk: float, problem: Problem, cost: float, responses: Responses) -> Reached:
+    """The threshold that a search for it reports, if the responses reach it; otherwise the one that they reach."""
+    question = replace(problem, responses=responses(oracle), risk=risk)
+    found = worst(question, cost)
+    same = abs(found.rise - question.wanted) <= SAME * question.wanted
+    return Reached(oracle, question, found) if same else _reached(oracle, question, found)
 
 
 def _leaves_room(made: Reached, cost: float, highest: float) -> bool:

@@ -135,8 +135,14 @@ class Oracle(ABC):
     interrupted: bool = False
     """Whether a search ended before it was done: at the keyboard, or because the model failed."""
 
+    timed_out: bool = False
+    """Whether `time_limit` ended a search or a proof: bounds hold, and more time may narrow them."""
+
     caution: str = ""
     """In words: what must be read before the number; empty where there is nothing."""
+
+    farthest: float = math.inf
+    """No move of a sample costs more than this."""
 
     @property
     @abstractmethod
@@ -176,6 +182,14 @@ class Oracle(ABC):
         """An oracle that answers this question better, where searching depends on the question; otherwise itself."""
         return self
 
+    def timed(self) -> Oracle:
+        """The same with its time limit counted from now on, for a question that is answered by several searches."""
+        return self
+
+    def reaching(self, problem: Problem, cost: float) -> tuple[Oracle, float] | None:
+        """An oracle that answers which risk a positive cost reaches, and that risk; None if only thresholds are searched for."""
+        return None
+
     def widened(self) -> Oracle:
         """An oracle that knows more of other questions, and as much of its own; itself where there is no more to know."""
         return self
@@ -205,6 +219,10 @@ class Oracle(ABC):
         """A lower bound on the stability, from bounds on gains at one price `λ`; None where nobody bounds them."""
         gain = self.gain_bounds(price)
         return None if gain is None else problem.floor(price * problem.theta1, gain)
+
+    def risk_bound(self, problem: Problem) -> float:
+        """An upper bound on the risk that any perturbation reaches; infinite where nobody bounds it."""
+        return problem.reachable if self.exact or not problem.moves else math.inf
 
     def at_price(self, price: float) -> Oracle | None:
         """The same with responses searched for, and bounded, at a price `λ`, as far as a fixed work for every sample goes.

@@ -92,6 +92,14 @@ class TreeOracle(Oracle):
             proof = prove(problem, enclosure, setting.limits, watch)
         return TunedTreeOracle(setting, enclosure, problem, proof)
 
+    def reaching(self, problem: Problem, cost: float) -> tuple[Oracle, float]:
+        """The places that a cost reaches most by, proved like a stability whose threshold rises with what is found."""
+        setting = self._setting
+        enclosure = setting.enclosure()
+        with interval_bar("worst risk: its stability is", show=setting.progress) as watch:
+            proof = prove(problem, enclosure, setting.limits, watch, cost)
+        return TunedTreeOracle(setting, enclosure, replace(problem, risk=proof.risk), proof), proof.risk
+
     def at_price(self, price: float) -> PricedTreeOracle:
         return PricedTreeOracle.explored(self._setting, self._setting.enclosure(), price)
 
@@ -108,7 +116,7 @@ class TreeOracle(Oracle):
         """What is found at a price."""
         if price not in self._found:
             enclosure = self._setting.enclosure()
-            enclosure.explore(price, LEVELS_A_PRICE)
+            enclosure.explore(price, LEVELS_A_PRICE, self._setting.limits.seconds)
             self._found[price] = FoundOracle(self._setting, enclosure)
         return self._found[price]
 
@@ -141,6 +149,9 @@ class FoundOracle(AtomsOracle):
     def least(self) -> FloatArray | None:
         return self._enclosure.least if isinstance(self._enclosure, TreeErrors) else None
 
+    def risk_bound(self, problem: Problem) -> float:
+        return problem.largest_risk(self._enclosure.highest)
+
 
 class TunedTreeOracle(FoundOracle):
     """The places that answer a question, and what is proved of it.
@@ -163,6 +174,7 @@ class TunedTreeOracle(FoundOracle):
         self._attained = proof.exact and self._as_found
         self._notes = setting.notes + _endings(proof, setting.limits)
         self.interrupted: bool = proof.ending == "keyboard"
+        self.timed_out: bool = proof.ending == "time"
 
     @property
     def notes(self) -> tuple[str, ...]:
