@@ -169,10 +169,10 @@ def test_what_is_out_of_reach_is_proved_to_be() -> None:
     enclosure = HiddenErrors(losses, costs)
     moving_only = question(enclosure, 0.999, theta2=math.inf)
     proof, _ = watched(moving_only, enclosure)
-    assert proof == Proof(math.inf, math.inf, "gap")
+    assert proof == Proof(math.inf, math.inf, "gap", 0.999)
     gains = HiddenPlaces(*places(SOME))
     proof, _ = watched(question(gains, 1e6), gains)
-    assert proof == Proof(math.inf, math.inf, "gap")
+    assert proof == Proof(math.inf, math.inf, "gap", 1e6)
 
 
 def test_the_largest_risk_is_looked_for_at_any_price() -> None:

@@ -131,6 +131,7 @@ def bounded_by(made: Reached, solution: Solution, cost: float) -> tuple[float, b
         return math.inf, False
     try:
         ceiling = bounded_rise(made.oracle, made.problem, solution, cost)
+        ceiling = min(ceiling, made.oracle.risk_bound(made.problem) - made.problem.current)
     except KeyboardInterrupt:
         return math.inf, True
     return (ceiling if ceiling >= (1.0 - CONTRADICTION) * made.found.rise else math.inf), False
@@ -170,4 +171,5 @@ def worst_result(made: Reached, solution: Solution, result: StabilityResult, cos
         notes=(*result.notes, *([INTERRUPTED] if stopped and INTERRUPTED not in result.notes else [])),
         interrupted=result.interrupted or stopped,
         caution=result.caution,
+        time_limit_reached=result.time_limit_reached,
     )

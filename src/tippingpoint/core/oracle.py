@@ -187,7 +187,7 @@ class Oracle(ABC):
         return self
 
     def reaching(self, problem: Problem, cost: float) -> tuple[Oracle, float] | None:
-        """An oracle that answers which risk a positive cost reaches, and that risk; None if only thresholds are searched for."""
+        """An oracle that answers which risk a positive cost reaches, and that risk; None if it searches for thresholds only."""
         return None
 
     def widened(self) -> Oracle:

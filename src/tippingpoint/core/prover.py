@@ -29,6 +29,9 @@ ROUND_OFF = 1e-9
 SPARED = 0.5
 """Part of the gap allowed that samples may keep which are not worked on: of many, each with next to nothing."""
 
+SCOUTING = 0.25
+"""Part of the time that may go into a look at a few samples."""
+
 Ending = Literal["gap", "time", "work", "keyboard"]
 """Why a proof ended: the gap is as small as was asked for, time is over, no work is left that helps, or somebody stopped it."""
 
@@ -147,8 +150,10 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch, 
     bounds on the stability of smaller thresholds hold for larger ones.
     """
     end, proof = time.monotonic() + limits.seconds, Proof(0.0, math.inf, "work", problem.risk)
+    if cost is None and problem.risk > problem.largest_risk(enclosure.highest):
+        return Proof(math.inf, math.inf, "gap", problem.risk)
     try:
-        enclosure.scout(replace(problem, responses=enclosure), limits.seconds, cost)
+        enclosure.scout(replace(problem, responses=enclosure), SCOUTING * limits.seconds, cost)
         while True:
             question = at_cost(replace(problem, responses=enclosure), cost)  # anew: a problem remembers what its responses were
             solution = solve(question)

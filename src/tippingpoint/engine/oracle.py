@@ -70,6 +70,10 @@ class PartitionedOracle(Oracle):
         return any(each.interrupted for each in self._standings)
 
     @property
+    def timed_out(self) -> bool:  # type: ignore[override]  # as above
+        return any(each.timed_out for each in self._standings)
+
+    @property
     def caution(self) -> str:  # type: ignore[override]  # as above
         return next((each.caution for each in self._standings if each.caution), "")
 

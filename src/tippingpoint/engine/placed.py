@@ -127,6 +127,7 @@ class Standing:
     unit: str
     noisy: bool
     interrupted: bool
+    timed_out: bool
     caution: str
     notes: tuple[str, ...]
     ceiling: float
@@ -147,6 +148,7 @@ def standing(placed: Placed) -> Standing | None:
         oracle.unit,
         oracle.noisy,
         oracle.interrupted,
+        oracle.timed_out,
         oracle.caution,
         notes,
         oracle.ceiling,

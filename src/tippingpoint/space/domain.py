@@ -223,6 +223,17 @@ class Domain:
         legal &= _same(x[:, still], z[:, still]).all(axis=1)
         return np.where(legal, cost, math.inf)
 
+    def farthest(self, x: FloatArray) -> float:
+        """No row of `x` has a place that is farther away than this."""
+        free = self.free
+        low, high = self.bounds(x, free)
+        span = np.nan_to_num(np.fmax(x[:, free] - low, high - x[:, free]), nan=0.0, posinf=math.inf)
+        prices = np.array([self.missing.get(int(j), 0.0) for j in free])
+        cost = np.fmax(np.square(span) * self.price[free], prices).sum(axis=1)
+        for menu in self.menus:
+            cost += np.where(np.isfinite(menu.cost), menu.cost, 0.0).max(axis=1)[menu.options(x)]
+        return float(cost.max(initial=0.0))
+
 
 def _same(a: FloatArray, b: FloatArray) -> BoolArray:
     return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
