@@ -64,6 +64,10 @@ def risk_name(loss: str) -> str:
     )
 
 
+NOTHING_REACHES = ("unreachable", "not_found")
+"""Statuses of results without a distribution: none reaches the threshold, or none was found."""
+
+
 def loss_name(loss: str) -> str:
     """A loss in a sentence, with its article."""
     return {GIVEN_LOSS_NAME: "the loss", OWN_LOSS_NAME: OWN_LOSS_NAME}.get(loss, f"the {loss} loss")
@@ -89,7 +93,7 @@ def headline(summary: Mapping[str, Any]) -> str:
         return readable(f"Interrupted, yet certain. {_answer(summary)}")
     now, then = level(summary["current_risk"], summary["loss"]), level(summary["risk"], summary["loss"])
     rise = f"lifts the {risk_name(summary['loss'])} from {now} to {then}"
-    if summary["status"] == "unreachable":
+    if summary["status"] in NOTHING_REACHES:
         return readable(f"Stability unknown, interrupted: the search had found nothing yet that {rise}.")
     return readable(f"Stability at most {number(summary['value'])}, interrupted: the search for what {rise} did not end.")
 
@@ -106,7 +110,7 @@ def _answer(summary: Mapping[str, Any]) -> str:
         if summary["current_risk"] >= summary["risk"]:
             return f"Stability 0: the {what} is {now} already, at or above the threshold {then}."
         return f"Stability 0: reweighting within the cap of {summary['divergence']} lifts the {what} from {now} to {then} free."
-    if summary["status"] == "unreachable" and Standing.of(summary).kind == "not found":
+    if summary["status"] == "not_found":
         return f"Stability unknown: no perturbation was found that lifts the {what} from {now} to {then}."
     if summary["status"] == "unreachable":
         return f"Stability ∞: no allowed perturbation lifts the {what} from {now} to {then}."
@@ -203,11 +207,8 @@ def _cell(value: str) -> str:
 
 def _certificate(summary: Mapping[str, Any]) -> str:
     known = Standing.of(summary)
-    if summary["status"] == "unreachable":
-        reached = level(summary["largest_risk"], summary["loss"])
-        if known.exact:
-            return f"exact: the largest risk that can be reached is {reached}"
-        return f"the largest risk found is {reached}; ≥ {number(summary['lower'], 10)} ({known.why})"
+    if summary["status"] in NOTHING_REACHES:
+        return _nothing_reaches(summary)
     upper = f"≤ {number(summary['upper'], 10)} ({summary['upper_by']})"
     if known.kind == "estimate":
         return f"estimate only, no bound ({known.why}); {summary['lower_by']}"
@@ -218,10 +219,21 @@ def _certificate(summary: Mapping[str, Any]) -> str:
     return f"upper bound only: {upper}; {known.why}"
 
 
+def _nothing_reaches(summary: Mapping[str, Any]) -> str:
+    """What is known where there is no distribution to show."""
+    why = Standing.of(summary).why
+    if summary["status"] == "not_found":
+        found = level(summary["largest_risk_found"], summary["loss"])
+        return f"the largest risk found is {found}; ≥ {number(summary['lower'], 10)} ({why})"
+    if summary["largest_risk"] is None:
+        return f"exact: no change reaches the threshold; {why}"
+    return f"exact: the largest risk that can be reached is {level(summary['largest_risk'], summary['loss'])}"
+
+
 def _error(summary: Mapping[str, Any]) -> str:
     error = summary["standard_error"]
     if math.isnan(error):
-        reached = "can be reached" if Standing.of(summary).exact else "was found"
+        reached = "can be reached" if summary["status"] == "largest" else "was found"
         return f"not defined here: the threshold is the largest risk that {reached}"
     effective, samples, groups = f"{summary['effective_sample']:,.0f} effective", summary["samples"], summary.get("groups", 0)
     if groups:

@@ -11,9 +11,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier
 
 import tippingpoint as tp
+from tippingpoint.core.prover import prove
 from tippingpoint.errors import SmallSampleWarning
 
 mpl.use("Agg")
@@ -319,3 +320,96 @@ def test_where_rows_needed_are_not_known_is_a_sentence() -> None:
         asked(0.5).rows_needed(1e-300)
     with pytest.warns(SmallSampleWarning, match="effective samples"):
         tp.stability(MODEL, X[:30], Y[:30], 0.7, **PRICES).rows_needed()
+
+
+def curved(rows: int = 30, loss: str = "zero_one", **settings: Any) -> tuple[tp.Profile, Any, Any]:
+    """Boosted trees of two columns, and the losses of every sample at every cell, by the library's own word."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(300, 2))
+    y = (x[:, 0] + x[:, 1] ** 2 + 0.5 * rng.normal(size=300) > 0.5).astype(int)
+    model = GradientBoostingClassifier(n_estimators=8, max_depth=2, random_state=0).fit(x[:150], y[:150])
+    some, labels = x[150 : 150 + rows], y[150 : 150 + rows]
+    cuts = [
+        sorted(
+            {t for e in model.estimators_.ravel() for f, t in zip(e.tree_.feature, e.tree_.threshold, strict=True) if f == j}
+        )
+        for j in (0, 1)
+    ]
+    inside = [np.r_[each[0] - 1.0, 0.5 * (np.array(each[1:]) + each[:-1]), each[-1] + 1.0] for each in cuts]
+    cells = np.stack(np.meshgrid(*inside), axis=-1).reshape(-1, 2)
+    if loss == "zero_one":
+        losses = (model.predict(cells)[None, :] != labels[:, None]).astype(float)
+    else:
+        losses = np.logaddexp(0.0, -np.where(labels == 1, 1.0, -1.0)[:, None] * model.decision_function(cells)[None, :])
+    return tp.profile(model, some, labels, loss=loss, scale="raw", progress=False, **settings), losses.max(axis=1), labels
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "logistic"])
+@pytest.mark.parametrize("theta2", [0.4, INF])
+def test_a_largest_risk_of_trees_is_that_of_all_cells_or_not_claimed(loss: str, theta2: float) -> None:
+    profile, highest, _ = curved(loss=loss, gap=0.0)
+    most = float(highest.mean() if math.isinf(theta2) else highest.max())
+    claims = []
+    for part in (0.05, 0.4, 0.9, 1.0):
+        result = profile.stability(profile.risk + part * (most - profile.risk), theta1=0.7, theta2=theta2)
+        assert result.exact
+        assert result.largest_risk is None or result.largest_risk == pytest.approx(most, rel=1e-6)
+        claims.append(result.largest_risk)
+    assert claims[-1] is not None
+    if loss == "logistic":
+        beyond = profile.stability(1.5 * most, theta1=0.7, theta2=theta2)
+        assert (beyond.status, beyond.largest_risk) == ("unreachable", pytest.approx(most, rel=1e-6))
+        assert f"exact: the largest risk that can be reached is {most:.4g}" in str(beyond)
+
+
+def test_one_proof_answers_what_a_cost_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile, _, _ = curved(gap=0.0)
+    asked: dict[str, Any] = {"theta1": 0.7, "theta2": 0.4}
+    result = profile.stability(profile.risk + 0.2, **asked)
+    made: list[Any] = []
+
+    def counted(*given: Any) -> Any:
+        made.append(given)
+        return prove(*given)
+
+    monkeypatch.setattr("tippingpoint.families.trees.oracle.prove", counted)
+    worst = curved(gap=0.0)[0].worst_risk(result.value, **asked)
+    assert len(made) == 1
+    assert worst.exact
+    assert worst.value == pytest.approx(result.risk, rel=1e-9)
+
+
+def test_costs_that_suffice_for_all_of_it_are_served_by_every_divergence() -> None:
+    x = RNG.normal(size=(100, 3))
+    y = (x[:, 0] + 0.3 * RNG.normal(size=100) > 0.0).astype(int)
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0).fit(x[:60], y[:60])
+    profile = tp.profile(forest, x[60:], y[60:], scale="raw", progress=False)
+    for divergence in ("kl", "chi2", "cvar:0.3"):
+        for cost in (10.0, 100.0):
+            worst = profile.worst_risk(cost, theta1=0.1, theta2=5.0, divergence=divergence)
+            assert (worst.value, worst.certified, worst.status) == (pytest.approx(1.0), pytest.approx(1.0), "largest")
+
+
+def test_a_time_limit_ends_every_question_and_is_named() -> None:
+    limited: dict[str, Any] = {"loss": "logistic", "gap": 0.0, "time_limit": 1e-9}
+    profile, highest, _ = curved(**limited)
+    result = profile.stability(0.9, theta1=0.7, theta2=INF)
+    assert result.time_limit_reached
+    assert result.status == "not_found"
+    assert result.largest_risk is None
+    assert result.largest_risk_found is not None
+    assert result.largest_risk_found <= float(highest.mean())
+    worst = profile.worst_risk(0.1, theta1=0.7, theta2=INF)
+    assert worst.time_limit_reached
+    assert worst.certified is None or worst.certified >= worst.value
+    assert profile.reach <= float(highest.mean()) * (1.0 + 1e-9)
+    assert tp.WorstRisk.from_json(worst.to_json()).time_limit_reached
+    assert not curved(loss="logistic")[0].stability(0.6, theta1=0.7, theta2=INF).time_limit_reached
+
+
+def test_results_of_earlier_versions_that_found_nothing_say_so() -> None:
+    result = curved(loss="logistic", time_limit=1e-9)[0].stability(0.9, theta1=0.7, theta2=INF)
+    stored = result.to_dict()
+    stored |= {"status": "unreachable", "largest_risk": result.largest_risk_found}
+    del stored["largest_risk_found"]
+    assert tp.StabilityResult.from_dict(stored).to_dict() == result.to_dict()

@@ -18,6 +18,7 @@ from tippingpoint.core.enclosures import MAX_LEVEL, ErrorEnclosure, GainEnclosur
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.prover import Limits, Proof, prove, relative_gap
 from tippingpoint.core.responses import BestResponses, Response
+from tippingpoint.core.worst import worst
 from tippingpoint.errors import UnsupportedError
 
 LIMITS = Limits(1e-3, math.inf)
@@ -169,10 +170,10 @@ def test_what_is_out_of_reach_is_proved_to_be() -> None:
     enclosure = HiddenErrors(losses, costs)
     moving_only = question(enclosure, 0.999, theta2=math.inf)
     proof, _ = watched(moving_only, enclosure)
-    assert proof == Proof(math.inf, math.inf, "gap")
+    assert proof == Proof(math.inf, math.inf, "gap", 0.999)
     gains = HiddenPlaces(*places(SOME))
     proof, _ = watched(question(gains, 1e6), gains)
-    assert proof == Proof(math.inf, math.inf, "gap")
+    assert proof == Proof(math.inf, math.inf, "gap", 1e6)
 
 
 def test_the_largest_risk_is_looked_for_at_any_price() -> None:
@@ -307,3 +308,41 @@ def test_a_sample_that_is_settled_is_worked_on_no_more() -> None:
     proof, _ = watched(question(enclosure, 0.5), enclosure)
     assert proof.ending == "work"
     assert 0.0 < proof.lower < proof.upper
+
+
+def reaching(cost: float, enclosure: HiddenErrors | HiddenPlaces, theta2: float, limits: Limits = LIMITS) -> Proof:
+    """What is proved of the largest risk that a cost reaches."""
+    return prove(question(enclosure, math.nan, theta2=theta2), enclosure, limits, lambda *_: None, cost)
+
+
+@pytest.mark.parametrize("n", [SOME, MANY])
+@pytest.mark.parametrize("theta2", [0.25, math.inf])
+@pytest.mark.parametrize("cost", [1e-3, 0.05, 0.15])
+def test_the_largest_risk_that_a_cost_reaches_is_proved_like_a_stability(n: int, theta2: float, cost: float) -> None:
+    losses, costs = errors(n)
+    enclosure = HiddenErrors(losses, costs)
+    truth = worst(question(NearestErrors(losses, costs), math.nan, theta2=theta2), cost)
+    proof = reaching(cost, enclosure, theta2)
+    assert proof.ending == "gap"
+    assert proof.risk <= (float(losses.mean()) + truth.rise) * (1.0 + 1e-9)
+    assert cost * (1.0 - LIMITS.gap) <= proof.lower <= proof.upper <= cost * (1.0 + 1e-9)
+    stability = solve(question(NearestErrors(losses, costs), proof.risk, theta2=theta2)).lower
+    assert proof.lower * (1.0 - 1e-9) <= stability <= proof.upper * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("theta2", [0.25, math.inf])
+def test_a_cost_that_is_more_than_enough_is_proved_to_reach_all(theta2: float) -> None:
+    losses, costs = errors(SOME)
+    enclosure = HiddenErrors(losses, costs)
+    highest = np.maximum(losses, np.isfinite(costs))
+    most = float(highest.mean() if math.isinf(theta2) else highest.max())
+    assert reaching(1e3, enclosure, theta2).risk == pytest.approx(most, rel=1e-12)
+    lifts, prices = places(SOME)
+    most = float(lifts.max(axis=1).mean() if math.isinf(theta2) else lifts.max())
+    assert reaching(1e6, HiddenPlaces(lifts, prices), theta2).risk == pytest.approx(most, rel=1e-9)
+
+
+def test_without_time_a_cost_reaches_what_is_known() -> None:
+    losses, costs = errors(SOME)
+    proof = reaching(0.1, HiddenErrors(losses, costs), math.inf, Limits(1e-3, 0.0))
+    assert (proof.ending, proof.lower, proof.risk) == ("time", 0.0, float(losses.mean()))

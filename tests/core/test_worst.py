@@ -358,7 +358,24 @@ def test_for_nothing_bounds_are_read_at_a_price_of_nothing() -> None:
     assert bounded_rise(responses, problem, solve(problem), 0.0) == pytest.approx(0.0, abs=1e-15)
 
 
-def test_where_the_largest_risk_is_in_reach_bounds_say_so() -> None:
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.label)
+@pytest.mark.parametrize("theta2", [5.0, INF])
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_at_prices_at_which_values_are_rounded(divergence: Divergence, theta2: float, seed: int) -> None:
+    """They are asked for at any price then, also where rounding of values exceeds what weights cost."""
+    rng = np.random.default_rng(seed)
+    responses = NearestErrors((rng.random(N) < 0.2).astype(float), rng.exponential(size=N))
+    problem = asked(responses, 0.1, theta2, divergence)
+    problem = replace(problem, risk=problem.reachable)
+    cost = 2.0 * problem.concentrated().cost + 1.0
+    for price in 2.0 ** np.arange(0, 101, 4):
+        response = responses.respond(price)
+        floor = problem.floor(0.1 * price, price * response.lift - response.cost)
+        ceiling = problem.wanted + (cost - floor) / (0.1 * price)
+        assert problem.wanted * (1.0 - 1e-12) <= ceiling <= problem.wanted + cost / (0.1 * price) + 1e-12
+
+
+def test_the_largest_risk_is_the_ceiling_of_bounds_on_it() -> None:
     responses = bounded(0.0)
     problem = asked(responses, 1.0, 0.25, KL())
     problem = replace(problem, risk=problem.reachable)
@@ -379,3 +396,33 @@ def test_rows_that_a_standard_error_needs() -> None:
     assert rows_for(0.2, 2.0, 0.4, 50) == pytest.approx(50.0)
     for value, error in ((0.0, 0.1), (INF, 0.1), (1.0, math.nan)):
         assert math.isnan(rows_for(0.1, value, error, 50))
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.label)
+@pytest.mark.parametrize("prices", [(0.5, 0.25), (0.5, INF), (INF, 0.25)], ids=str)
+def test_nothing_costs_more_than_the_dearest_perturbation(divergence: Divergence, prices: tuple[float, float]) -> None:
+    """Against all weight on one sample, and all samples moved as far as they go."""
+    rng = np.random.default_rng(0)
+    base, cost = rng.dirichlet(np.ones(N)), rng.exponential(size=N)
+    problem = asked(NearestErrors(np.zeros(N), cost), *prices, divergence, base)
+    dearest = problem.dearest(float(cost.max()))
+    moving = 0.0 if math.isinf(prices[0]) else prices[0] * cost.max()
+    weighing = []
+    for i in range(N):
+        phi = divergence.phi(np.where(np.arange(N) == i, 1.0 / base[i], 0.0))
+        weighing.append(0.0 if divergence.caps or math.isinf(prices[1]) else prices[1] * float(base @ phi))
+    assert dearest == pytest.approx(moving + max(weighing), rel=1e-12)
+    reached = problem.concentrated()
+    assert reached.cost <= dearest * (1.0 + 1e-12)
+
+
+def test_an_oracle_that_says_no_more_bounds_risks_where_it_is_exact() -> None:
+    exact = bounded(0.0)
+    exact.exact = True
+    problem = asked(exact, 1.0, 0.25, KL())
+    assert exact.risk_bound(problem) == problem.reachable
+    searched = bounded(0.0)
+    assert searched.risk_bound(asked(searched, 1.0, 0.25, KL())) == INF
+    assert searched.risk_bound(asked(searched, INF, 0.25, KL())) == float(searched.losses.max())
+    assert searched.timed() is searched
+    assert searched.reaching(problem, 0.1) is None

@@ -515,7 +515,9 @@ def test_what_is_out_of_reach_is_shown_as_far_as_it_goes() -> None:
     assert spans(ax) == {"risk now": (0.0, 0.1), "largest in reach": (0.1, 0.3)}
     assert "Stability ∞" in ax.get_title(loc="left")
     assert ax.get_xlim()[1] > 0.4
-    assert "largest found" in spans(draw_result({**out, "exact": False, "lower": 0.2}))
+    unproved = {"exact": False, "lower": 0.2, "status": "not_found", "largest_risk": None, "largest_risk_found": 0.3}
+    assert spans(draw_result({**out, **unproved})) == {"risk now": (0.0, 0.1), "largest found": (0.1, 0.3)}
+    assert spans(draw_result({**out, "largest_risk": None})) == {"risk now": (0.0, 0.1)}
 
 
 def test_what_is_reached_already_needs_no_steps() -> None:

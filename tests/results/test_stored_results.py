@@ -95,7 +95,16 @@ def test_kinds_of_results_have_schemas_of_their_own() -> None:
 
 
 LATER = {
-    "stability": {"interrupted", "caution", "held_out", "corrected", "groups", "missing"}
+    "stability": {
+        "interrupted",
+        "caution",
+        "time_limit_reached",
+        "largest_risk_found",
+        "held_out",
+        "corrected",
+        "groups",
+        "missing",
+    }
     | {"category_share", "missing_share", "repeats", "corrected_lower", "corrected_error", "corrected_spread"},
     "bootstrap": {"corrected"},
 }

@@ -145,6 +145,7 @@ STABILITIES: dict[str, Callable[[], tp.StabilityResult]] = {
     "already there": lambda: linear(0.001),
     "the largest in reach, without a standard error": lambda: linear(1.0, **MOVING),
     "out of reach": lambda: linear(1.0, theta1=INF, theta2=1.0),
+    "proved to be out of reach": lambda: linear(50.0, loss="logistic", theta1=INF, theta2=1.0),
     "in a space": lambda: linear(space=HELD),
     "logistic in a space": lambda: linear(1.0, loss="logistic", space=HELD),
     "logistic": lambda: linear(1.0, loss="logistic", divergence="chi2"),
@@ -327,7 +328,7 @@ def test_results_are_as_the_schema_says(name: str) -> None:
 def test_the_results_above_are_of_all_sorts() -> None:
     """What the names of the cases promise; without it they could all be alike."""
     every = [stored(name) for name in STABILITIES]
-    assert {each["status"] for each in every} == {"attained", "already", "largest", "unreachable"}
+    assert {each["status"] for each in every} == {"attained", "already", "largest", "unreachable", "not_found"}
     assert {found(name).standing.kind for name in STABILITIES} == {"exact", "bounded", "searched", "estimate", "not found"}
     assert {each["interrupted"] for each in every} == {True, False}
     assert {each["value"] for each in every} >= {0.0, "inf"}

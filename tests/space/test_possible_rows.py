@@ -166,3 +166,14 @@ def test_the_distance_to_an_impossible_row_is_infinite() -> None:
     assert moved(0, d1=1.0) == INF, "both dummies"
     assert moved(0, d0=0.0) == INF, "no dummy"
     assert moved(0, z=0.1) == INF, "frozen"
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_no_row_is_farther_away_than_the_farthest(data: st.DataObject) -> None:
+    frame = data.draw(drawn_frames())
+    space = data.draw(drawn_spaces(frame))
+    features = read_features(frame, space.read_as({}, frame))
+    domain, x = space.resolve(features), features.x
+    apart = np.stack([domain.distance(x, np.roll(x, shift, axis=0)) for shift in range(len(x))])
+    assert apart[np.isfinite(apart)].max() <= domain.farthest(x) * (1.0 + 1e-12)

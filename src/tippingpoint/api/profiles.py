@@ -149,7 +149,10 @@ class Profile:
 
     @cached_property
     def reach(self) -> float:
-        """The largest mean loss that moving alone reaches, at any cost."""
+        """The largest mean loss that moving alone reaches at any cost, or was found to reach within the time limit.
+
+        It is proved where the family is exact, and a lower bound where responses are searched for, as in tree ensembles.
+        """
         self._check_seal()
         lifts = self._samples.gather(lambda block: total(block.base, block.responses.peak().lift))
         return self.risk + math.fsum(lifts)
@@ -310,7 +313,10 @@ class Profile:
         lower = 0.0 if contradicted else honest_lower(certificate.lower, upper)
         agree = oracle.derived and (lower == upper or upper - lower <= MAX_SILENT_GAP * lower)
         exact = agree or (oracle.attains(problem) and not upper - lower > MAX_EXACT_GAP * upper)
+        exact = exact or (not reached and math.isinf(lower))
         held = oracle.held_out(problem) if reached else None
+        largest = self._largest_risk(oracle, problem)
+        status = _status(solution.status, proved=math.isinf(lower), largest=largest)
         live = self._live(oracle, problem, made, q, upper)
         moves = self._moves(live.get("evidence"), q) if reached else Moves(math.sqrt(q.squared_move), math.nan, math.nan)
         problem.samples.forget()
@@ -343,11 +349,12 @@ class Profile:
             lower_by=certifier(certificate, contradicted=contradicted, empty=searched),
             upper_by="the model's answers are noisy, see the notes" if oracle.noisy else oracle.attained_by,
             exact=exact,
-            status=solution.status.value,
+            status=status.value,
             standard_error=error,
             risk=problem.risk,
             current_risk=problem.current,
-            largest_risk=problem.reachable,
+            largest_risk=largest,
+            largest_risk_found=problem.reachable if status is Status.NOT_FOUND else None,
             loss=self.loss,
             divergence=problem.divergence.label,
             theta1=problem.theta1,
@@ -370,6 +377,7 @@ class Profile:
             notes=tuple(notes),
             trace=oracle.trace or solution.risks,
             interrupted=oracle.interrupted or stopped,
+            time_limit_reached=oracle.timed_out,
             caution=oracle.caution if reached else "",
             held_out=held,
             repeats=oracle.repeats,
@@ -389,6 +397,15 @@ class Profile:
         if not domain.measured and not domain.vanishing:
             return Moves(0.0, q.moved_share, 0.0)
         return Moves(math.nan, math.nan, math.nan) if evidence is None else evidence.moves(domain)
+
+    def _largest_risk(self, oracle: Oracle, problem: Problem) -> float | None:
+        """The largest risk that any perturbation reaches, if what was found is proved to be that."""
+        found = problem.reachable
+        if oracle.exact or not problem.moves:
+            return found
+        most = min(self.loss_range[1], oracle.risk_bound(problem))
+        known = math.isfinite(most) and not oracle.noisy and most - found <= MAX_EXACT_GAP * max(abs(most), abs(found))
+        return found if known else None
 
     def _errors(
         self, problem: Problem, solution: Solution, made: Perturbation, q: SensitiveSummary
@@ -454,6 +471,13 @@ class Profile:
 def _responses(oracle: Oracle) -> BestResponses | Samples:
     """What a question is asked of: all samples of an oracle, here or in partitions."""
     return oracle.samples if isinstance(oracle, PartitionedOracle) else oracle
+
+
+def _status(met: Status, *, proved: bool, largest: float | None) -> Status:
+    """How the threshold was met, as far as it is proved: responses that were searched for may miss what is further out."""
+    if met is Status.UNREACHABLE and not proved:
+        return Status.NOT_FOUND
+    return Status.ATTAINED if met is Status.LARGEST and largest is None else met
 
 
 def _odd_loss(largest: float, block: Block) -> tuple[tuple[int, int], float] | None:

@@ -67,6 +67,10 @@ def reached(oracle: Oracle, problem: Problem, cost: float, highest: float, respo
     """
     if oracle.exact or not problem.moves:
         return _reached(oracle, problem, worst(problem, cost))
+    answer = oracle.reaching(problem, cost) if cost > 0.0 else None
+    if answer is not None:
+        return _confirmed(*answer, problem, cost, responses)
+    oracle = oracle.timed()
     first = _reached(oracle, problem, worst(problem, cost, COARSE))
     best, rise, risk, beyond = first, first.problem.wanted, first.problem.risk, False
     for number in range(MAX_ROUNDS):
@@ -87,6 +91,14 @@ def reached(oracle: Oracle, problem: Problem, cost: float, highest: float, respo
         rise = BEYOND * best.found.rise if beyond else max(found.rise, rise * _further(question, cost))
         risk = problem.current + rise
     return best
+
+
+def _confirmed(oracle: Oracle, risk: float, problem: Problem, cost: float, responses: Responses) -> Reached:
+    """The threshold that a search for it reports, if the responses reach it; otherwise the one that they reach."""
+    question = replace(problem, responses=responses(oracle), risk=risk)
+    found = worst(question, cost)
+    same = abs(found.rise - question.wanted) <= SAME * question.wanted
+    return Reached(oracle, question, found) if same else _reached(oracle, question, found)
 
 
 def _leaves_room(made: Reached, cost: float, highest: float) -> bool:
@@ -119,6 +131,7 @@ def bounded_by(made: Reached, solution: Solution, cost: float) -> tuple[float, b
         return math.inf, False
     try:
         ceiling = bounded_rise(made.oracle, made.problem, solution, cost)
+        ceiling = min(ceiling, made.oracle.risk_bound(made.problem) - made.problem.current)
     except KeyboardInterrupt:
         return math.inf, True
     return (ceiling if ceiling >= (1.0 - CONTRADICTION) * made.found.rise else math.inf), False
@@ -158,4 +171,5 @@ def worst_result(made: Reached, solution: Solution, result: StabilityResult, cos
         notes=(*result.notes, *([INTERRUPTED] if stopped and INTERRUPTED not in result.notes else [])),
         interrupted=result.interrupted or stopped,
         caution=result.caution,
+        time_limit_reached=result.time_limit_reached,
     )

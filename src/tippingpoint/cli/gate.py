@@ -127,18 +127,16 @@ def gate(options: argparse.Namespace, results: Mapping[str, StabilityResult], wh
 def _passing(agreed: Gate, result: StabilityResult, found: float, whose: str) -> str:
     """Why a gate passes; a threshold that is proved to be out of reach has no number."""
     if math.isinf(found):
-        then, most = (level(each, result.loss) for each in (result.risk, result.largest_risk))
-        largest = "that any reaches" if result.standing.exact else "that was found"
-        return (
-            f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}, the largest"
-            f" {largest} is {most}"
-        )
+        known = result.largest_risk
+        most = "" if known is None else f", the largest that any reaches is {level(known, result.loss)}"
+        then = level(result.risk, result.loss)
+        return f"out of reach: no allowed change of the data lifts the {risk_name(result.loss)}{whose} to {then}{most}"
     return f"the {agreed.quantity(result.summary)}{whose} is {found:.6g}, not below {agreed.threshold:g}"
 
 
 def _failing(agreed: Gate, result: StabilityResult, found: float, whose: str) -> str:
     """Why a gate fails."""
-    if result.status == "unreachable":
+    if result.status == "not_found":
         then = level(result.risk, result.loss)
         return (
             f"the search{whose} found no change of the data that lifts the {risk_name(result.loss)} to {then}, but only"

@@ -82,7 +82,9 @@ class Status(str, Enum):
     LARGEST = "largest"
     """The threshold is the largest risk that can be reached."""
     UNREACHABLE = "unreachable"
-    """No perturbation reaches the threshold: R = ∞."""
+    """No perturbation reaches the threshold, by these responses: R = ∞."""
+    NOT_FOUND = "not_found"
+    """A search found none that does, and nothing proves that there is none; `solve` knows responses only, and never says so."""
 
 
 @dataclass(frozen=True)

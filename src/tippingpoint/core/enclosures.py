@@ -17,7 +17,7 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.core.crossing import NearestErrors, largest_gains
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.prover import ROUND_OFF, Enclosure
+from tippingpoint.core.prover import ROUND_OFF, Enclosure, at_cost
 from tippingpoint.core.responses import Response, Restricted
 
 MAX_LEVEL = 8
@@ -83,7 +83,7 @@ class LevelledEnclosure(Enclosure):
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
         """Tighten the bounds of these samples at a price by the work of a level."""
 
-    def scout(self, problem: Problem, seconds: float) -> None:
+    def scout(self, problem: Problem, seconds: float, cost: float | None = None) -> None:
         """Let the price rise for a few samples until what is found among them reaches the threshold by itself."""
         end, n = time.monotonic() + seconds, len(self._losses)
         if n < EXPANSION * SCOUTS:
@@ -94,7 +94,8 @@ class LevelledEnclosure(Enclosure):
         few = replace(few, risk=few.current + problem.wanted)
         while time.monotonic() < end:
             self._look(scouts, self._horizon, end - time.monotonic())
-            wanted = self._wanted(few, solve(replace(few)))  # anew: a problem remembers what its responses were
+            asked = at_cost(replace(few), cost)  # anew: a problem remembers what its responses were
+            wanted = self._wanted(asked, solve(asked))
             if wanted <= self._horizon or self._horizon >= self._top:
                 self._horizon = min(SCOUTED_PART * wanted, self._horizon)
                 return
@@ -157,6 +158,10 @@ class ErrorEnclosure(LevelledEnclosure):
 
     def peak(self) -> Response:
         return self.respond(math.inf)
+
+    @property
+    def highest(self) -> FloatArray:
+        return np.where(np.isfinite(self.least), 1.0, self._losses)
 
     def learn(self, rows: IntArray, nearest: FloatArray, least: FloatArray) -> None:
         """What is known of these samples now; what was known before is kept where it is better."""
@@ -223,6 +228,10 @@ class GainEnclosure(LevelledEnclosure):
         self._bounds[price][rows] = np.minimum(self._bounds[price][rows], bound)
         self._highest[rows] = np.minimum(self._highest[rows], (bound + self._dearest) / price)
 
+    @property
+    def highest(self) -> FloatArray:
+        return self._losses + self._highest
+
     def settle(self, rows: IntArray, price: float) -> None:
         """No more work at a rung tightens the bounds of these samples, such as where rounding is all that keeps them apart."""
         self._settled[price][rows] = True
@@ -236,7 +245,7 @@ class GainEnclosure(LevelledEnclosure):
         return best
 
     def floor(self, problem: Problem, solution: Solution) -> float:
-        if problem.risk > problem.largest_risk(self._losses + self._highest):
+        if problem.risk > problem.largest_risk(self.highest):
             return math.inf
         prices = (self._price, self._wanted(problem, solution)) if self._price else ()
         return max((problem.floor(price * problem.theta1, self.gains(price)) for price in prices), default=0.0)

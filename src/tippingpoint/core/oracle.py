@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -162,6 +163,12 @@ class Oracle(ABC):
     doubted: Doubted | None = None
     """Samples of which a reader must know before the number; None if there are none."""
 
+    timed_out: bool = False
+    """Whether `time_limit` ended a search or a proof: bounds hold, and more time may narrow them."""
+
+    farthest: float = math.inf
+    """No move of a sample costs more than this."""
+
     @property
     @abstractmethod
     def losses(self) -> FloatArray:
@@ -200,6 +207,14 @@ class Oracle(ABC):
         """An oracle that answers this question better, where searching depends on the question; otherwise itself."""
         return self
 
+    def timed(self) -> Oracle:
+        """The same with its time limit counted from now on, for a question that is answered by several searches."""
+        return self
+
+    def reaching(self, problem: Problem, cost: float) -> tuple[Oracle, float] | None:
+        """An oracle that answers which risk a positive cost reaches, and that risk; None if it searches for thresholds only."""
+        return None
+
     def widened(self) -> Oracle:
         """An oracle that knows more of other questions, and as much of its own; itself where there is no more to know."""
         return self
@@ -229,6 +244,10 @@ class Oracle(ABC):
         """A lower bound on the stability, from bounds on gains at one price `λ`; None where nobody bounds them."""
         gain = self.gain_bounds(price)
         return None if gain is None else problem.floor(price * problem.theta1, gain)
+
+    def risk_bound(self, problem: Problem) -> float:
+        """An upper bound on the risk that any perturbation reaches; infinite where nobody bounds it."""
+        return problem.reachable if self.exact or not problem.moves else math.inf
 
     def at_price(self, price: float) -> Oracle | None:
         """The same with responses searched for, and bounded, at a price `λ`, as far as a fixed work for every sample goes.

@@ -29,6 +29,9 @@ from tippingpoint.core.spreads import Pairs, SampleSpread
 PLAIN_FROM = 1e-4
 """Mean square of `x` from which on `e^x - 1 - x` may be computed as it stands: its mean is right to thirteen digits then."""
 
+MAX_KNOWN_ERROR = 1e-6
+"""Rounding, in scores, up to which extremes and the mean are taken from sums; beyond it they are those of the scores."""
+
 Moved = tuple[Response, FloatArray]
 """A response, and what it gains."""
 
@@ -244,12 +247,13 @@ def _in_rounds(terms: Terms, samples: Samples, price: float) -> Evaluation:
     centred = max(high - mean_gain, mean_gain - low) < theta2
     shift = 0.0 if centred else price * terms.wanted
     top = mean_gain if centred else high - shift
-    known = tuple((each - shift - top) / theta2 for each in (low, high, mean_gain))
+    known = ((low - shift - top) / theta2, (high - shift - top) / theta2, (mean_gain - shift - top) / theta2)
+    rounded = np.spacing(max(abs(low), abs(high), abs(shift))) > MAX_KNOWN_ERROR * theta2
 
     def pairs(block: Block) -> Pairs:
         return look.scaled(block, top, centred=centred), block.base
 
-    settled = terms.divergence.settled(SampleSpread(samples, pairs, (known[0], known[1], known[2])))
+    settled = terms.divergence.settled(SampleSpread(samples, pairs, None if rounded else known))
     tilting = Tilting(price, centred, top, settled)
     parts = samples.gather(Tilted(look, tilting))
     sums = [math.fsum(each) for each in zip(*(part[0] for part in parts), strict=True)]

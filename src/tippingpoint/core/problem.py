@@ -167,6 +167,15 @@ class Problem:
             return total(self.base, highest)
         return math.inf if np.isinf(highest).any() else self.divergence.largest_mean(ArraySpread(highest, self.base))
 
+    def dearest(self, farthest: float) -> float:
+        """No perturbation costs more, if no move of a sample costs more than `farthest`."""
+        moving = self.moving_price * farthest if self.moves else 0.0
+        if not self.reweights or self.divergence.caps:
+            return moving
+        lightest = self.samples.facts.lightest  # all the weight on one sample costs most, on the lightest
+        one, none = self.divergence.phi(np.array([1.0 / lightest, 0.0]))
+        return moving + self.theta2 * float(lightest * one + (1.0 - lightest) * none)
+
     def concentrated(self) -> Evaluation:
         """The cheapest perturbation of all that reach the largest risk."""
         terms, samples = self.terms, self.samples

@@ -20,6 +20,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.responses import Response
+from tippingpoint.core.worst import worst
 from tippingpoint.errors import UnsupportedError
 
 ROUND_OFF = 1e-9
@@ -27,6 +28,9 @@ ROUND_OFF = 1e-9
 
 SPARED = 0.5
 """Part of the gap allowed that samples may keep which are not worked on: of many, each with next to nothing."""
+
+SCOUTING = 0.25
+"""Part of the time that may go into a look at a few samples."""
 
 Ending = Literal["gap", "time", "work", "keyboard"]
 """Why a proof ended: the gap is as small as was asked for, time is over, no work is left that helps, or somebody stopped it."""
@@ -61,11 +65,14 @@ class Proof:
         Bounds on it.
     ending
         Why the proof ended.
+    risk
+        The threshold: that of the question, or the largest that a cost is known to reach.
     """
 
     lower: float
     upper: float
     ending: Ending
+    risk: float = math.nan
 
     @property
     def gap(self) -> float:
@@ -103,9 +110,14 @@ class Enclosure(ABC):
     def peak(self) -> Response:
         """The largest lift that is known, and the least cost of it."""
 
+    @property
     @abstractmethod
-    def scout(self, problem: Problem, seconds: float) -> None:
-        """Find out by a few samples what a question is about, before all are worked on."""
+    def highest(self) -> FloatArray:
+        """Upper bounds on the loss that each sample can reach at any cost."""
+
+    @abstractmethod
+    def scout(self, problem: Problem, seconds: float, cost: float | None = None) -> None:
+        """Find out by a few samples what a question is about, before all are worked on; `cost` as in `prove`."""
 
     @abstractmethod
     def floor(self, problem: Problem, solution: Solution) -> float:
@@ -131,21 +143,28 @@ class Enclosure(ABC):
         raise UnsupportedError("places that are counted off have no ceiling, so nothing can escape from it.")
 
 
-def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch) -> Proof:
-    """Tighten an enclosure until its bounds on the stability are close, or there is no more time."""
-    end, proof = time.monotonic() + limits.seconds, Proof(0.0, math.inf, "work")
+def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch, cost: float | None = None) -> Proof:
+    """Tighten an enclosure until its bounds on the stability are close, or there is no more time.
+
+    If a positive `cost` is given, the threshold is the largest risk that it is known to reach. It rises as more is known, and
+    bounds on the stability of smaller thresholds hold for larger ones.
+    """
+    end, proof = time.monotonic() + limits.seconds, Proof(0.0, math.inf, "work", problem.risk)
+    if cost is None and problem.risk > problem.largest_risk(enclosure.highest):
+        return Proof(math.inf, math.inf, "gap", problem.risk)
     try:
-        enclosure.scout(replace(problem, responses=enclosure), limits.seconds)
+        enclosure.scout(replace(problem, responses=enclosure), SCOUTING * limits.seconds, cost)
         while True:
-            question = replace(problem, responses=enclosure)  # anew: a problem remembers what its responses were
+            question = at_cost(replace(problem, responses=enclosure), cost)  # anew: a problem remembers what its responses were
             solution = solve(question)
             upper = _cost(solution)
             lower = max(proof.lower, min(enclosure.floor(question, solution), upper))
-            proof = Proof(lower, upper, "gap")
+            proof = Proof(lower, upper, "gap", question.risk)
             watch(lower, upper)
-            if proof.gap <= limits.gap or proof.exact:
+            further = cost is not None and _may_reach_more(question, solution, enclosure)
+            if not further and (proof.gap <= limits.gap or proof.exact):
                 return proof
-            allowed = SPARED * limits.gap * (upper if math.isfinite(upper) else 0.0)
+            allowed = SPARED * limits.gap * (upper if math.isfinite(upper) and not further else 0.0)
             gaps, effort = enclosure.gaps(question, solution, allowed), enclosure.effort()
             rows = _most_rewarding(gaps, effort, allowed)
             if not len(rows):  # what was to be spared is all that is left to do
@@ -156,7 +175,24 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch) 
             enclosure.tighten(rows, left)
     except KeyboardInterrupt:
         # What was found until then counts; the lower bound is that of the last round.
-        return Proof(proof.lower, _cost(solve(replace(problem, responses=enclosure))), "keyboard")
+        question = at_cost(replace(problem, responses=enclosure), cost)
+        return Proof(proof.lower, _cost(solve(question)), "keyboard", question.risk)
+
+
+def at_cost(problem: Problem, cost: float | None) -> Problem:
+    """The question about the largest risk that a cost reaches by these responses; the same question if no cost is given."""
+    if cost is None:
+        return problem
+    found = worst(problem, cost)
+    most = problem.reachable if found.status is Status.LARGEST else math.inf
+    return replace(problem, risk=min(problem.current + found.rise, most))
+
+
+def _may_reach_more(question: Problem, solution: Solution, enclosure: Enclosure) -> bool:
+    """Whether a cost may reach more than the largest risk that is known, as it is more than that one takes."""
+    if solution.status is Status.ATTAINED:
+        return False
+    return question.largest_risk(enclosure.highest) > question.risk * (1.0 + ROUND_OFF)
 
 
 def _cost(solution: Solution) -> float:

@@ -77,6 +77,10 @@ class PartitionedOracle(Oracle):
         return self.samples.stopped or any(each.interrupted for each in self._standings)
 
     @property
+    def timed_out(self) -> bool:  # type: ignore[override]  # as above
+        return any(each.timed_out for each in self._standings)
+
+    @property
     def caution(self) -> str:
         """Of all partitions together."""
         every = [each.doubted for each in self._standings if each.doubted is not None]

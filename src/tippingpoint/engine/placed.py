@@ -173,6 +173,7 @@ class Standing:
     unit: str
     noisy: bool
     interrupted: bool
+    timed_out: bool
     doubted: Doubted | None
     notes: tuple[str, ...]
     ceiling: float
@@ -193,6 +194,7 @@ def standing(placed: Placed) -> Standing | None:
         oracle.unit,
         oracle.noisy,
         oracle.interrupted,
+        oracle.timed_out,
         oracle.doubted,
         notes,
         oracle.ceiling,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tippingpoint.plots.canvas import INK, MOVING, REWEIGHTING, SHADOW, axes_on, dash, explain
-from tippingpoint.text import bound, headline, level, number, risk_name
+from tippingpoint.text import NOTHING_REACHES, bound, headline, level, number, risk_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,10 +66,11 @@ def draw_result(summary: Mapping[str, Any], ax: Axes | None = None) -> Axes:
 def _steps(summary: Mapping[str, Any]) -> list[Step]:
     now, then = summary["current_risk"], summary["risk"]
     steps: list[Step] = [("risk now", 0.0, now, SHADOW)]
-    if summary["status"] == "unreachable":
-        if math.isfinite(summary["largest_risk"]):
-            reached = "largest in reach" if summary["exact"] else "largest found"
-            steps.append((reached, now, summary["largest_risk"], MOVING))
+    if summary["status"] in NOTHING_REACHES:
+        proved = summary["status"] == "unreachable"
+        most = summary["largest_risk"] if proved else summary["largest_risk_found"]
+        if most is not None and math.isfinite(most):
+            steps.append(("largest in reach" if proved else "largest found", now, most, MOVING))
         return steps
     if now < then:
         moved = now + summary["corruption_excess"]

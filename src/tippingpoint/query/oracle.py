@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -47,6 +48,8 @@ class QueryOracle(AtomsOracle):
         Whether the search ended before it was done.
     earlier
         What had been found before the last calls, to tell what they were good for.
+    farthest
+        No move of a sample costs more than this.
     """
 
     def __init__(
@@ -61,12 +64,14 @@ class QueryOracle(AtomsOracle):
         floor: Floor | None = None,
         interrupted: bool = False,
         earlier: Earlier | None = None,
+        farthest: float = math.inf,
     ) -> None:
         sample, lift, cost, places = atoms.kept()
         super().__init__(sample, losses[sample] + lift, cost, dict(zip(domain.names, places.T, strict=True)))
         self.exact = exact
         self.certificate = certificate
         self.unit: str = domain.unit
+        self.farthest: float = farthest
         self.interrupted = interrupted
         self._notes = notes
         self._floor = floor

@@ -142,7 +142,10 @@ class QueriedModel:
         found = model.atoms, model.losses, domain, how
         if fresh is not None:
             return NoisyOracle(fresh, *found, notes=notes, floor=floor, interrupted=interrupted)
-        return QueryOracle(*found, exact=exact, notes=notes, floor=floor, interrupted=interrupted, earlier=halfway)
+        far = domain.farthest(self.x)
+        return QueryOracle(
+            *found, exact=exact, notes=notes, floor=floor, interrupted=interrupted, earlier=halfway, farthest=far
+        )
 
     def staying(self, domain: Domain, failure: ModelError) -> QueryOracle:
         """Nobody moves: the model failed at once, but not before other questions were answered."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tippingpoint.report.elements import Markup, tag, void
-from tippingpoint.text import number
+from tippingpoint.text import NOTHING_REACHES, number
 
 WIDTH, HEIGHT = 480.0, 270.0
 """Of a chart, in its own units; the page scales it."""
@@ -99,7 +99,7 @@ def risk_bar(result: Mapping[str, Any], form: Format, title: str) -> Markup:
     """The risk in steps: now, what moving adds, what reweighting adds, up to the threshold."""
     now, moving, weighing = result["current_risk"], result["corruption_excess"], result["reweighting_excess"]
     whole = max(result["risk"], now)
-    if result["status"] in ("unreachable", "already") or min(now, moving, weighing) < 0.0 or whole <= 0.0:
+    if result["status"] in ("already", *NOTHING_REACHES) or min(now, moving, weighing) < 0.0 or whole <= 0.0:
         return Markup("")
     start, drawn = 0.0, []
     for name, part in (("now", now), ("moving", moving), ("reweighting", weighing)):

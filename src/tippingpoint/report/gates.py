@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from tippingpoint.errors import InputError
 from tippingpoint.report.badges import ESTIMATE, EXACT, FAILED, INTERRUPTED, PASSED, standing
-from tippingpoint.text import number
+from tippingpoint.text import NOTHING_REACHES, number
 
 
 @dataclass(frozen=True)
@@ -94,14 +94,14 @@ class Gate:
 
     def quantity(self, result: Mapping[str, Any]) -> str:
         """What the number is that is judged, in words: a value is more than an upper bound only where it is exact."""
-        if self.on == "lower" or result["status"] == "unreachable":
+        if self.on == "lower" or result["status"] in NOTHING_REACHES:
             return "certified lower bound"
         kinds = {EXACT: "stability", ESTIMATE: "stability estimated (no bound)"}
         return kinds.get(standing(result), "stability found (an upper bound)")
 
     def _found(self, result: Mapping[str, Any]) -> float:
         """What is judged; what is not a number passes nothing, and a search that found nothing proves nothing."""
-        level = result["lower"] if result["status"] == "unreachable" else result[self.on]
+        level = result["lower"] if result["status"] in NOTHING_REACHES else result[self.on]
         return 0.0 if math.isnan(level) else float(level)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from tippingpoint.core.inference import LEVEL, normal_margin
 from tippingpoint.results.base import Result
 from tippingpoint.standing import Standing
-from tippingpoint.text import WIDTH, number, percent
+from tippingpoint.text import NOTHING_REACHES, WIDTH, number, percent
 from tippingpoint.visible import readable
 
 DOMINANT_SHARE = 0.6
@@ -82,7 +82,7 @@ class Advice(Result):
 
 def of_result(summary: Mapping[str, Any]) -> Advice:
     """Which kind of change to act on, from how the excess risk splits."""
-    if summary["status"] in ("already", "unreachable"):
+    if summary["status"] in ("already", *NOTHING_REACHES):
         state = "the threshold is reached already" if summary["status"] == "already" else "nothing found reaches the threshold"
         return Advice("none", (), "another threshold", (f"{state}, so there is no excess risk to explain",))
     known = Standing.of(summary)

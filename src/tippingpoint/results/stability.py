@@ -22,7 +22,7 @@ from tippingpoint.results.bootstrap import Bootstrap
 from tippingpoint.results.evidence import Evidence
 from tippingpoint.results.reported import Reported
 from tippingpoint.standing import Standing
-from tippingpoint.text import level, render_html, render_text, risk_name
+from tippingpoint.text import NOTHING_REACHES, render_html, render_text, risk_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,11 +57,14 @@ class StabilityResult(Reported):
     exact
         Whether the number is known to rounding: `lower` and `upper` agree. `standing` says more.
     status
-        "attained", "already" (`R = 0`), "largest" (the threshold is the largest risk in reach) or "unreachable" (`R = ∞`).
+        "attained", "already" (`R = 0`), "largest" (the threshold is proved to be the largest risk in reach), "unreachable"
+        (proved: `R = ∞`) or "not_found" (a search found nothing, which proves nothing: `lower` is all that is known).
     standard_error
         Of `value`, from sampling of the evaluation data; not a number where it is not defined.
-    risk, current_risk, largest_risk
-        The threshold, the mean loss now, and the largest mean loss that any perturbation reaches.
+    risk, current_risk
+        The threshold, and the mean loss now.
+    largest_risk
+        The largest mean loss that any perturbation reaches, at any cost; None if that is not proved.
     loss, divergence, theta1, theta2
         Of the question.
     price
@@ -113,6 +116,10 @@ class StabilityResult(Reported):
     interrupted
         Whether a search did not end, stopped at the keyboard or by a model that failed: `upper` holds for what it had found
         by then, and no gate and no verdict takes it for an answer.
+    time_limit_reached
+        Whether `time_limit` ended a search or a proof. The bounds hold, and more time may narrow them.
+    largest_risk_found
+        The largest mean loss that the search found, if the status is "not_found"; None otherwise.
     evidence
         What the sensitive distribution, the bootstrap and the report are worked out from; None where only numbers are left.
     partitioned
@@ -145,7 +152,7 @@ class StabilityResult(Reported):
     standard_error: float
     risk: float
     current_risk: float
-    largest_risk: float
+    largest_risk: float | None
     loss: str
     divergence: str
     theta1: float
@@ -177,6 +184,8 @@ class StabilityResult(Reported):
     corrected_lower: float | None = None
     corrected_error: float | None = None
     corrected_spread: float | None = None
+    time_limit_reached: bool = False
+    largest_risk_found: float | None = None
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
     partitioned: Any = field(default=None, repr=False, compare=False)  # a PartitionedEvidence, or None
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)
@@ -305,7 +314,8 @@ class StabilityResult(Reported):
         value, error = (self.corrected, self.corrected_error) if self.corrected else (self.value, self.standard_error)
         rows = rows_for(float(relative), value, math.nan if error is None else error, self.samples)
         if math.isnan(rows):
-            remedy = {"already": "give a larger risk", "unreachable": "give a smaller risk"}.get(self.status, "use bootstrap()")
+            smaller = dict.fromkeys(NOTHING_REACHES, "give a smaller risk")
+            remedy = {"already": "give a larger risk", **smaller}.get(self.status, "use bootstrap()")
             raise InputError(
                 f"no number of rows is known where the status is {self.status!r}, as there is no standard error; {remedy}."
             )
@@ -325,7 +335,10 @@ class StabilityResult(Reported):
 
     @classmethod
     def _restored(cls, stored: Mapping[str, Any]) -> StabilityResult:
-        return super()._restored(stored).without_evidence(FROM_JSON)
+        found = super()._restored(stored).without_evidence(FROM_JSON)
+        if found.status == "unreachable" and math.isfinite(found.lower):  # as earlier versions stored what was not found
+            return replace(found, status="not_found", largest_risk=None, largest_risk_found=found.largest_risk)
+        return found
 
     def without_evidence(self, why: str = NUMBERS_ONLY) -> StabilityResult:
         """The same without what is of the size of the data; `why` ends the sentence with which `sensitive` refuses then."""
@@ -385,11 +398,9 @@ class StabilityResult(Reported):
         return self._stored()
 
     def _reached(self) -> None:
-        if self.status == "unreachable":
-            most = level(self.largest_risk, self.loss)
-            raise InputError(
-                f"no distribution reaches risk={self.risk:g}, so there is none to draw; the largest risk found is {most}."
-            )
+        if self.status in NOTHING_REACHES:
+            found = "was found that reaches" if self.status == "not_found" else "reaches"
+            raise InputError(f"no distribution {found} risk={self.risk:g}, so there is none to draw. Give a smaller risk.")
 
     @property
     def _evidence(self) -> Evidence:

@@ -14,7 +14,7 @@ from tippingpoint.json_numbers import decode_all
 from tippingpoint.plots import draw_lines, draw_split
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.stability import StabilityResult, bands, shows_corrected
-from tippingpoint.text import UNENDED, cautions, number, render_table, risk_name
+from tippingpoint.text import NOTHING_REACHES, UNENDED, cautions, number, render_table, risk_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ class Sweep(Result):
 
     def plot_excess(self, ax: Axes | None = None) -> Axes:
         """The excess risk at each setting, split in what moving samples adds and what reweighting them adds."""
-        reached = [r.status != "unreachable" for r in self]
+        reached = [r.status not in NOTHING_REACHES for r in self]
         moving, weighing = (
             [getattr(r, name) if there else math.nan for r, there in zip(self, reached, strict=True)]
             for name in ("corruption_excess", "reweighting_excess")

@@ -58,7 +58,7 @@ class WorstRisk(Result):
         Whether the two agree but for rounding.
     status
         "attained": all of the cost is needed. "largest": no perturbation, or none that was found, lifts the risk further, and
-        `spent` is enough for that.
+        `spent` is enough for that; it is proved where `exact`.
     cost, spent
         What may be paid, and what the sensitive distribution costs.
     excess
@@ -66,8 +66,10 @@ class WorstRisk(Result):
     standard_error
         Of `value`, from sampling of the evaluation data: that of the stability over `price`; not a number where it is not
         defined.
-    current_risk, largest_risk
-        The mean loss now, and the largest mean loss that any perturbation reaches, or was found to.
+    current_risk
+        The mean loss now.
+    largest_risk
+        The largest mean loss that any perturbation reaches, at any cost; None if that is not proved.
     loss, divergence, theta1, theta2
         Of the question.
     price
@@ -78,6 +80,8 @@ class WorstRisk(Result):
         What a careful reader should know.
     interrupted
         Whether a search did not end: no gate takes it for an answer.
+    time_limit_reached
+        Whether `time_limit` ended a search or a proof. `value` and `certified` hold, and more time may bring them closer.
     caution
         What must be read before the number; empty where there is nothing.
     stability
@@ -107,7 +111,7 @@ class WorstRisk(Result):
     excess: float
     standard_error: float
     current_risk: float
-    largest_risk: float
+    largest_risk: float | None
     loss: str
     divergence: str
     theta1: float
@@ -118,6 +122,7 @@ class WorstRisk(Result):
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     caution: str = ""
+    time_limit_reached: bool = False
 
     SCHEMA: ClassVar[str] = "tippingpoint.worst_risk/1"
 

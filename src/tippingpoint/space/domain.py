@@ -276,6 +276,17 @@ class Domain:
                 switched |= (here != there) & ~gone
         return Changes(squared, switched, vanished)
 
+    def farthest(self, x: FloatArray) -> float:
+        """No row of `x` has a place that is farther away than this."""
+        free = self.free
+        low, high = self.bounds(x, free)
+        span = np.nan_to_num(np.fmax(x[:, free] - low, high - x[:, free]), nan=0.0, posinf=math.inf)
+        prices = np.array([self.missing.get(int(j), 0.0) for j in free])
+        cost = np.fmax(np.square(span) * self.price[free], prices).sum(axis=1)
+        for menu in self.menus:
+            cost += np.where(np.isfinite(menu.cost), menu.cost, 0.0).max(axis=1)[menu.options(x)]
+        return float(cost.max(initial=0.0))
+
 
 class Changes(NamedTuple):
     """What differs between pairs of rows.

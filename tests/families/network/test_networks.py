@@ -529,3 +529,24 @@ def test_a_networks_features_move_only_the_way_they_may(loss: str) -> None:
 def test_options_are_read_without_torch() -> None:
     code = "import sys; from tippingpoint.families.network.options import NetworkOptions; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("theta2", [0.25, INF])
+def test_a_bound_above_all_that_a_space_allows_proves_that_nothing_gets_there(theta2: float) -> None:
+    """And without such a bound a search that found nothing does not say so."""
+    near = 0.1 * X
+    labels = (output(NET, near).ravel() > 0.0).astype(int)
+    asked: dict[str, Any] = {"loss": "cross_entropy", "theta1": 1.0, "theta2": theta2}
+    fenced = tp.stability(NET, near, labels, 4.0, space=tp.Space(lower=-0.2, upper=0.2), **asked)
+    assert (fenced.status, fenced.exact, fenced.lower) == ("unreachable", True, INF)
+    assert fenced.largest_risk is None
+    assert fenced.largest_risk_found is None
+    assert "more than any change inside the space costs" in fenced.lower_by
+    assert "exact: no change reaches the threshold" in str(fenced)
+    wider = tp.stability(NET, 0.3 * X, labels, 4.0, space=tp.Space(lower=-0.6, upper=0.6), **asked)
+    assert (wider.status, wider.exact, wider.value) == ("not_found", False, INF)
+    assert 0.0 < wider.lower < INF
+    assert wider.largest_risk is None
+    assert wider.largest_risk_found is not None
+    assert "Stability unknown: no perturbation was found" in str(wider)
+    assert tp.StabilityResult.from_json(wider.to_json()).status == "not_found"

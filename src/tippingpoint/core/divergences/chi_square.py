@@ -52,7 +52,7 @@ class ChiSquare(Divergence):
         At `α = -mean` it is at least one, so the steps go down, and each but the last drops samples from the active set;
         3 to 6 are usual.
         """
-        alpha = -spread.mean
+        alpha = max(-spread.mean, -spread.high)  # rounding may take the mean above all values
 
         def active(values: FloatArray, base: FloatArray) -> tuple[float, float, float]:
             mass = base * (values + alpha > -2.0).astype(float)

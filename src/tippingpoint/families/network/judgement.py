@@ -187,7 +187,7 @@ class NetworkJudgement(Judgement):
 
     def _setting(self, scores: Scores, now: FloatArray, domain: Domain) -> Setting:
         kept = replace(self._features, native=None)  # what the user gave is not pickled a second time
-        return Setting(scores, self._reading.loss, now, kept, domain.unit)
+        return Setting(scores, self._reading.loss, now, kept, domain.unit, domain.farthest(self._features.x))
 
     def _steepness(self, domain: Domain, setting: Setting) -> Certifier:
         if self._features.inputs is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -35,8 +34,8 @@ class Confirmed(NamedTuple):
     as_found: bool = True
 
 
-def confirmed(enclosure: TreeErrors | TreeGains, ask: Ask) -> Confirmed:
-    """The places that an enclosure knows, but for those where samples stay."""
+def confirmed(enclosure: TreeErrors | TreeGains, ask: Ask, seconds: float) -> Confirmed:
+    """The places that an enclosure knows, but for those where samples stay; `seconds` limit the search for doubtful ones."""
     if isinstance(enclosure, TreeGains):
         sample, _, cost, places = enclosure.atoms.kept()
         moved = np.flatnonzero(cost > 0.0)
@@ -48,15 +47,17 @@ def confirmed(enclosure: TreeErrors | TreeGains, ask: Ask) -> Confirmed:
     doubtful = np.flatnonzero(losses == 0.0)  # errors that are none as the library rounds
     if not len(doubtful):
         return Confirmed(rows, places, losses)
-    places[doubtful], losses[doubtful] = _beyond_doubt(task, rows[doubtful], enclosure.nearest[rows[doubtful]], ask)
+    places[doubtful], losses[doubtful] = _beyond_doubt(task, rows[doubtful], enclosure.nearest[rows[doubtful]], ask, seconds)
     kept = np.flatnonzero(losses > 0.0)
     return Confirmed(rows[kept], places[kept], losses[kept], as_found=False)
 
 
-def _beyond_doubt(task: TreeTask, rows: IntArray, nearest: FloatArray, ask: Ask) -> tuple[FloatArray, FloatArray]:
+def _beyond_doubt(
+    task: TreeTask, rows: IntArray, nearest: FloatArray, ask: Ask, seconds: float
+) -> tuple[FloatArray, FloatArray]:
     """Errors of these samples, however sums are rounded, near those that are none; their own places where none is found."""
     radius = np.minimum(4.0 * nearest, 2.0 * task.usual.farthest)
-    found = task.strict.search(rows, np.zeros(len(rows)), -radius, passes(STRICT_LEVEL, crossing=True), math.inf)
+    found = task.strict.search(rows, np.zeros(len(rows)), -radius, passes(STRICT_LEVEL, crossing=True), seconds)
     cells = np.where(found.found[:, None], found.cells, task.partition.rows.home[rows])
     places = task.places(rows, cells)
     return places, ask(rows, places)

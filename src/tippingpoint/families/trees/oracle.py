@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,13 @@ from tippingpoint.space.domain import Domain
 
 BY_CELLS = "branch and bound over the cells of the trees"
 """What certifies a lower bound."""
+
+MAX_PEAK_SIZE = 2**13
+"""Leaves times samples up to which the largest risk is looked for though no question needs it: where nothing costs anything,
+searches of large forests hardly end."""
+
+PEAK_LEVELS = 2
+"""Of work, where the largest risk is looked for that no question needs."""
 
 LEVELS_A_PRICE = 3
 """Of work, where responses are asked for at a price without a question that says how much they matter."""
@@ -86,11 +94,26 @@ class TreeOracle(Oracle):
         """The places that answer a question, and what is proved of it."""
         if not problem.moves:
             return self
-        setting = self._setting
-        enclosure = setting.enclosure()
-        with interval_bar("stability", show=setting.progress) as watch:
-            proof = prove(problem, enclosure, setting.limits, watch)
-        return TunedTreeOracle(setting, enclosure, problem, proof)
+        return self._proved(problem, None)
+
+    def reaching(self, problem: Problem, cost: float) -> tuple[Oracle, float]:
+        """The places that a cost reaches most by, proved like a stability whose threshold rises with what is found."""
+        tuned = self._proved(problem, cost)
+        return tuned, tuned.risk
+
+    def _proved(self, problem: Problem, cost: float | None) -> TunedTreeOracle:
+        """What is proved of a stability, or of the largest risk that a cost reaches."""
+        setting, enclosure, began = self._setting, self._setting.enclosure(), time.monotonic()
+        title = "stability" if cost is None else "worst risk: its stability is"
+        with interval_bar(title, show=setting.progress) as watch:
+            proof = prove(problem, enclosure, setting.limits, watch, cost)
+            question = replace(problem, risk=proof.risk)
+            if proof.ending in ("gap", "work"):  # otherwise there is no time left, or nobody waits
+                end = solve(replace(question, responses=enclosure)).status
+                left = setting.limits.seconds - (time.monotonic() - began)
+                if end in (Status.LARGEST, Status.UNREACHABLE) and left > 0.0 and setting.task.size <= MAX_PEAK_SIZE:
+                    proof = _with_peaks(enclosure, proof, left)
+        return TunedTreeOracle(setting, enclosure, question, proof)
 
     def at_price(self, price: float) -> PricedTreeOracle:
         return PricedTreeOracle.explored(self._setting, self._setting.enclosure(), price)
@@ -108,7 +131,7 @@ class TreeOracle(Oracle):
         """What is found at a price."""
         if price not in self._found:
             enclosure = self._setting.enclosure()
-            enclosure.explore(price, LEVELS_A_PRICE)
+            enclosure.explore(price, LEVELS_A_PRICE, self._setting.limits.seconds)
             self._found[price] = FoundOracle(self._setting, enclosure)
         return self._found[price]
 
@@ -122,7 +145,7 @@ class FoundOracle(AtomsOracle):
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
         self.unit: str = setting.domain.unit
         self._enclosure = enclosure
-        rows, places, losses, self._as_found = confirmed(enclosure, setting.ask)
+        rows, places, losses, self._as_found = confirmed(enclosure, setting.ask, setting.limits.seconds)
         task, everyone = setting.task, np.arange(len(setting.task.losses))
         loss = np.concatenate([task.losses, losses])
         cost = np.concatenate([np.zeros(len(everyone)), setting.domain.distance(task.x[rows], places)])
@@ -140,6 +163,9 @@ class FoundOracle(AtomsOracle):
     @property
     def least(self) -> FloatArray | None:
         return self._enclosure.least if isinstance(self._enclosure, TreeErrors) else None
+
+    def risk_bound(self, problem: Problem) -> float:
+        return problem.largest_risk(self._enclosure.highest)
 
 
 class TunedTreeOracle(FoundOracle):
@@ -163,10 +189,16 @@ class TunedTreeOracle(FoundOracle):
         self._attained = proof.exact and self._as_found
         self._notes = setting.notes + _endings(proof, setting.limits)
         self.interrupted: bool = proof.ending == "keyboard"
+        self.timed_out: bool = proof.ending == "time"
 
     @property
     def notes(self) -> tuple[str, ...]:
         return self._notes
+
+    @property
+    def risk(self) -> float:
+        """The threshold of the question."""
+        return self._problem.risk
 
     def widened(self) -> Oracle:
         """Of the 0/1 loss: errors further away than the question needs are looked for too."""
@@ -205,6 +237,10 @@ class PricedTreeOracle(FoundOracle):
         return cls(setting, enclosure)
 
     @property
+    def timed_out(self) -> bool:  # type: ignore[override]  # here it depends on the exploration
+        return self._enclosure.timed_out
+
+    @property
     def notes(self) -> tuple[str, ...]:
         return self._setting.notes
 
@@ -216,10 +252,23 @@ class WidenedTreeOracle(FoundOracle):
     """Nearest errors of all samples, as far as they were found, and what they cost at least."""
 
     @property
+    def timed_out(self) -> bool:  # type: ignore[override]  # here it depends on the exploration
+        return self._enclosure.timed_out
+
+    @property
     def exact(self) -> bool:  # type: ignore[override]  # here it depends on what was proved
         enclosure = self._enclosure
         proved = isinstance(enclosure, TreeErrors) and (enclosure.least >= enclosure.nearest * (1.0 - ROUND_OFF)).all()
         return bool(proved and self._as_found)
+
+
+def _with_peaks(enclosure: TreeErrors | TreeGains, proof: Proof, seconds: float) -> Proof:
+    """The same proof, after a search for the largest risk; it is of use only if it ends."""
+    try:
+        enclosure.find_peaks(PEAK_LEVELS, seconds)
+    except KeyboardInterrupt:
+        return replace(proof, ending="keyboard")
+    return proof
 
 
 def _question(problem: Problem) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from tippingpoint.cached import cached_property
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import Atoms
 from tippingpoint.core.enclosures import ErrorEnclosure, GainEnclosure
+from tippingpoint.core.prover import ROUND_OFF
 from tippingpoint.core.responses import Response
 from tippingpoint.families.trees.cells import Line
 from tippingpoint.families.trees.forest import Int32Array
@@ -39,6 +40,9 @@ WIDENING = 4.0
 
 TOP_FACTOR = 1e3
 """At so many times the price at which the dearest place pays, costs hardly matter."""
+
+PEAK_FACTOR = 1e8
+"""At so many times that price costs are rounding of losses."""
 
 
 def passes(level: int, *, crossing: bool) -> int:
@@ -111,6 +115,11 @@ class TreeTask:
     def crossing(self) -> bool:
         """Whether the loss is 0 or 1."""
         return self.judge.loss.needs_crossing
+
+    @property
+    def size(self) -> int:
+        """Leaves of the forest times samples."""
+        return len(self.partition.forest.values) * len(self.x)
 
     def search(self, rows: IntArray, price: float, known: FloatArray, level: int, seconds: float) -> Found:
         """By the work of a level."""
@@ -189,6 +198,8 @@ class TreeErrors(ErrorEnclosure):
         self.task = task
         self.cells: Int32Array = task.partition.rows.home.copy()
         """Where the nearest errors are."""
+        self.timed_out = False
+        """Whether time ended an exploration."""
 
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
         radius = _radius(price)
@@ -209,6 +220,11 @@ class TreeErrors(ErrorEnclosure):
                 rows = np.flatnonzero((self.nearest > beyond) & (self.least < np.minimum(self.nearest, radius)))
                 if len(rows) and time.monotonic() < end:
                     self.work(rows, radius, level, end - time.monotonic())
+        self.timed_out |= time.monotonic() >= end
+
+    def find_peaks(self, levels: int, seconds: float) -> None:
+        """Look for any error of the samples of which none is known."""
+        self.explore(math.inf, levels, seconds, beyond=float(self.nearest[np.isfinite(self.nearest)].max(initial=0.0)))
 
     def copied(self) -> TreeErrors:
         """Another one that knows as much."""
@@ -235,6 +251,8 @@ class TreeGains(GainEnclosure):
         super().__init__(task.losses, task.lift, NEAR * usual.nearest / usual.lift or top, top or 1.0, dearest)
         self.task = task
         self.atoms: Atoms = Atoms(task.x)
+        self.timed_out = False
+        """Whether time ended an exploration."""
 
     def respond(self, price: float) -> Response:
         return self.atoms.respond(price)
@@ -257,6 +275,16 @@ class TreeGains(GainEnclosure):
         if found.interrupted:
             raise KeyboardInterrupt
 
+    def find_peaks(self, levels: int, seconds: float) -> None:
+        """Look for the highest loss of every sample: at a price at which costs are nothing but rounding."""
+        end = time.monotonic() + seconds
+        self._go(PEAK_FACTOR * self._top)
+        for level in range(levels):
+            lift = self.peak().lift
+            rows = np.flatnonzero(self._highest > lift * (1.0 + ROUND_OFF))
+            if len(rows) and time.monotonic() < end:
+                self.work(rows, self._price, level, end - time.monotonic())
+
     def copied(self) -> TreeGains:
         """Another one that knows as much."""
         return copy.deepcopy(self, {id(self.task): self.task})
@@ -269,6 +297,7 @@ class TreeGains(GainEnclosure):
             for level in range(levels):
                 if time.monotonic() < end:
                     self.work(np.arange(len(self.losses)), self._price, level, end - time.monotonic())
+        self.timed_out |= time.monotonic() >= end
 
 
 def _radii(first: float, last: float) -> list[float]:

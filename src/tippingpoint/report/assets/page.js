@@ -32,6 +32,9 @@ function theme() {
   });
 }
 
+// What a status says where it is not proved: further changes may exist that were not found.
+const UNPROVED = { unreachable: "not_found", largest: "attained" };
+
 // What is known of a number with a lower bound.
 function floored({ value, lower }) {
   if (lower >= value * (1 - SAME)) return "exact";
@@ -198,7 +201,7 @@ class Desk {
     if (this.atHome()) return own;
     if (found.status === "already" || this.unmoved()) return "exact";
     if (this.floors && !["exact", "interrupted"].includes(elsewhere)) return floored(found);
-    return found.status === "unreachable" && elsewhere === "upper bound only" ? "not found" : elsewhere;
+    return ["unreachable", "not_found"].includes(found.status) && elsewhere === "upper bound only" ? "not found" : elsewhere;
   }
 
   // Whether nothing may move, and the present losses, which need no search, are known; of a table some may be missing.
@@ -210,6 +213,7 @@ class Desk {
     const found = this.beforehand() ? this.record : answer(this.responses, this.base, this.setting);
     if (this.floors && !this.beforehand()) found.lower = Math.min(answer(this.floors, this.base, this.setting).value, found.value);
     else if (this.atHome()) found.lower = Math.min(numberOf(this.live.lower), found.value); // proved by more than the page holds
+    if (this.standing(found) !== "exact") found.status = UNPROVED[found.status] ?? found.status;
     this.found = found;
     this.say(found);
     splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);
@@ -253,6 +257,7 @@ class Desk {
         ? `The ${what} is ${now} now, at or above ${then}: nothing has to change.`
         : `The ${what} is ${now} now, and the threshold is ${then}: nothing needs to be paid to get there.`,
       unreachable: `Out of reach: no change that is allowed here raises the ${what} to ${then}. The largest is ${this.form(found.largest)}.`,
+      not_found: `No change was found that raises the ${what} to ${then}. The largest that was found is ${this.form(found.largest)}.`,
       largest: `To raise the ${what} from ${now} to ${then}, the largest there is.`,
       attained: `is the price of raising the ${what} from ${now} to ${then}.`,
     }[found.status];

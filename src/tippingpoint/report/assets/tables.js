@@ -184,7 +184,7 @@ function showRows(place, note, counts, held, responses, base, found, form) {
     );
     return row;
   });
-  if (!rows.length || found.status === "unreachable" || found.status === "already") {
+  if (!rows.length || found.status === "unreachable" || found.status === "not_found" || found.status === "already") {
     place.replaceChildren(element("p", { class: "quiet" }, "No row has to change, or none can change enough, at this setting."));
     return;
   }

@@ -192,10 +192,13 @@ def _sentence(result: Mapping[str, Any], population: PopulationPart) -> str:
     what, now, then = risk_name(result["loss"]), *(level(result[key], result["loss"]) for key in ("current_risk", "risk"))
     if result["status"] == "already":
         return f"The {what} is {now} now, and the threshold is {then}: nothing needs to be paid to get there."
+    if result["status"] == "not_found":
+        most = level(result["largest_risk_found"], result["loss"])
+        return f"No change was found that raises the {what} from {now} to {then}; the largest that was found is {most}."
     if result["status"] == "unreachable":
-        most = level(result["largest_risk"], result["loss"])
-        reached = "that can be reached" if result["exact"] else "that was found"
-        return f"No allowed change raises the {what} from {now} to {then}; the largest {reached} is {most}."
+        most = "" if result["largest_risk"] is None else level(result["largest_risk"], result["loss"])
+        largest = f"; the largest that can be reached is {most}" if most else ""
+        return f"No allowed change raises the {what} from {now} to {then}{largest}."
     parts = [part for part in (_shifting(result, population), _moving(result, population)) if part]
     return f"To raise the {what} from {now} to {then}, {' and '.join(parts) or 'hardly anything has to change'}."
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from tippingpoint.core.divergences import Divergence
+from tippingpoint.core.dual import Status
 from tippingpoint.core.problem import Problem
 from tippingpoint.report.badges import EXACT
 from tippingpoint.report.elements import Markup, tag, void
@@ -124,7 +125,9 @@ def _live(material: Material, embedded: Embedded) -> Live:
         "unit": "cost" if material.unmeasured else result["unit"],
         "what": risk_name(result["loss"]),
     }
-    return live if served else {**live, "precomputed": _beforehand(problem)}
+    if served:
+        return live
+    return {**live, "precomputed": _beforehand(problem, proved=material.standing_elsewhere == EXACT)}
 
 
 def choices(live: Live) -> list[Divergence]:
@@ -132,18 +135,19 @@ def choices(live: Live) -> list[Divergence]:
     return page_divergences(live["setting"]["divergence"], served=live["served"])
 
 
-def _beforehand(problem: Problem) -> Beforehand:
-    """The curves of the report, setting by setting, as the page says them."""
+def _beforehand(problem: Problem, *, proved: bool) -> Beforehand:
+    """The curves of the report, setting by setting, as the page shows them; `proved` if the responses are exact."""
     return {
         "title": problem.divergence.title,
-        "thresholds": [_record(each) for each in along_thresholds(problem).values()],
-        "mixes": [_record(each) for each in along_dial(problem).values()],
+        "thresholds": [_record(each, proved=proved) for each in along_thresholds(problem).values()],
+        "mixes": [_record(each, proved=proved) for each in along_dial(problem).values()],
     }
 
 
-def _record(solved: Solved) -> dict[str, Any]:
+def _record(solved: Solved, *, proved: bool) -> dict[str, Any]:
     """A setting and its numbers, by the names that the page's script has for them."""
     problem, q = solved.problem, solved.summary
+    unproved = solved.status is Status.UNREACHABLE and not (proved or not problem.moves)
     return {
         "risk": problem.risk,
         "theta1": problem.theta1,
@@ -151,7 +155,7 @@ def _record(solved: Solved) -> dict[str, Any]:
         "divergence": problem.divergence.label,
         "value": solved.value,
         "lower": solved.lower,
-        "status": solved.status.value,
+        "status": (Status.NOT_FOUND if unproved else solved.status).value,
         "current": problem.current,
         "largest": problem.reachable,
         "corruption_cost": q.moving_cost,

@@ -20,7 +20,7 @@ from tippingpoint.report.moves import Move, most_chosen, most_moved, of_samples
 from tippingpoint.report.section import Section, figure, lead
 from tippingpoint.report.wording import Cells
 from tippingpoint.results.evidence import Places
-from tippingpoint.text import number, percent
+from tippingpoint.text import NOTHING_REACHES, number, percent
 
 CONCENTRATION_POINTS = 60
 """Points of the curve that shows how weights concentrate."""
@@ -116,7 +116,7 @@ def _population(result: Mapping[str, Any], places: Places, *, tried: bool) -> Po
     told = of_samples(places) if tried else list(places.before)
     numbered = {name: places.number(name) for name in told}
     features = {name: (column, before) for name, (column, before, _) in numbered.items() if column.holds != "shift"}
-    if math.isfinite(result["theta2"]) and result["status"] != "unreachable":
+    if math.isfinite(result["theta2"]) and result["status"] not in NOTHING_REACHES:
         wrong = Condition("", "rows that are wrong already", q.losses > 0.0) if result["loss"] == "zero_one" else None
         return {"of": "weights", "rules": describe(features, q.base, q.weights, wrong)}
     moved = np.bincount(q.sample, weights=q.mass * (q.cost > 0.0), minlength=len(q.base)) / q.base

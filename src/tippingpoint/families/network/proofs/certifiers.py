@@ -157,6 +157,11 @@ class DistanceCertifier(Certifier):
     least: FloatArray | LayerSlopes
     right: BoolArray
     by: str = STEEPNESS
+    cut: bool = False
+
+    @property
+    def timed_out(self) -> bool:
+        return self.cut
 
     @property
     def squared(self) -> FloatArray:
@@ -206,6 +211,13 @@ class GateCertifier(Certifier):
     @property
     def proves(self) -> bool:
         return True
+
+    @property
+    def timed_out(self) -> bool:
+        return not self.finished and not self.stopped
+
+    def timed(self) -> GateCertifier:
+        return replace(self, deadline=time.monotonic() + self.time_limit)
 
     def proved(self, price: float, oracle: PathOracle) -> tuple[Certifier, Layers]:
         rows = np.arange(len(oracle.losses))

@@ -58,5 +58,6 @@ def proved_errors(
         squared = np.maximum(squared, steepness.squared)
     end = "" if found.finished else ", which ran out of time"
     by = f"nearest errors bounded by a proof over the gates of the hidden layer{end}"
-    certifier = DistanceCertifier(squared, setting.now < 0.0, by)
+    cut = not found.finished and not found.stopped
+    certifier = DistanceCertifier(squared, setting.now < 0.0, by, cut)
     return SearchedErrorOracle(setting, steps, errs(setting, steps), certifier, (INTERRUPTED,) if found.stopped else ())

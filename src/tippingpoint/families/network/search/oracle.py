@@ -51,6 +51,15 @@ class Certifier(ABC):
     stopped: bool = False
     """Whether somebody at the keyboard ended a proof."""
 
+    @property
+    def timed_out(self) -> bool:
+        """Whether `time_limit` ended a proof."""
+        return False
+
+    def timed(self) -> Certifier:
+        """The same with its time limit counted from now on."""
+        return self
+
     @abstractmethod
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         """The lower bound."""
@@ -88,6 +97,7 @@ class Setting:
     now: FloatArray
     features: Features
     unit: str
+    farthest: float = math.inf
 
     @property
     def losses(self) -> FloatArray:
@@ -130,6 +140,7 @@ class SearchedOracle(Oracle):
         self.setting = setting
         self.certificate = certificate
         self.unit: str = setting.unit
+        self.farthest: float = setting.farthest
         self.certifier = certifier
         self._losses = setting.losses
         self._trace = trace
@@ -169,6 +180,10 @@ class SearchedOracle(Oracle):
         """All numbers of these rows at a price, `(rows, d)`."""
         steps = np.where((lift > 0.0)[:, None], self.steps(price, rows), 0.0)
         return self.setting.scores.points(rows, steps)
+
+    @property
+    def timed_out(self) -> bool:  # type: ignore[override]  # here it depends on the proofs
+        return self.certifier.timed_out
 
     def gain_bounds(self, price: float) -> FloatArray | None:
         return self.certifier.gains(price)
@@ -254,6 +269,9 @@ class PathOracle(LayersOracle):
         except (KeyboardInterrupt, ModelError) as stop:
             return oracle._with(oracle.layers, notes=(*oracle.notes, self.setting.ended(stop)))  # noqa: SLF001
         return oracle._proved(problem) if self.certifier.proves else oracle  # noqa: SLF001
+
+    def timed(self) -> PathOracle:
+        return self._with(self.layers, certifier=self.certifier.timed())
 
     def learnt(self, steps: FloatArray) -> Layers:
         """The layers and these steps, as the module itself judges them."""
