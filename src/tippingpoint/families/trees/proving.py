@@ -169,7 +169,11 @@ class TreeTask:
             inside = [np.clip(end, *np.sort([variable.home(low), variable.home(high)], axis=0)) for end in inside]
         costs = np.stack([variable.cost(x, low, high, end) for end in inside])
         if farthest:
-            costs = np.vstack([np.where(np.isfinite(costs), costs, 0.0), np.full(len(x), _finite(variable.vanishing))])
+            with np.errstate(invalid="ignore", over="ignore"):  # of columns that stay, and of missing numbers
+                bounds = variable.price * np.square(np.stack([low, high]) - x)
+            # The cell of a bound may hold no value of the lattice; cells before it do, and cost less than the bound itself.
+            reached = np.where(np.isfinite(costs), costs, np.where(np.isfinite(bounds), bounds, 0.0))
+            costs = np.vstack([reached, np.full(len(x), _finite(variable.vanishing))])
             return np.asarray(np.where(home > last, 0.0, costs.max(axis=0)))
         moved = np.stack([end != home for end in inside])
         return np.asarray(np.where(moved, costs, math.inf).min(axis=0))
