@@ -133,6 +133,8 @@ class _Measured:
         menu = next((menu for menu in self.domain.menus if menu.name == name), None)
         if menu is None:
             j = self.domain.names.index(name)
+            if self.domain.pinned[j]:
+                return self._none(name, "it has no spread in the reference, so that a move has no price")
             return self._along(name, np.array([j]), self.question["theta1"] * float(self.domain.price[j]))
         if menu.metric:
             return self._ordered(menu)

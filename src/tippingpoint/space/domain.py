@@ -150,6 +150,11 @@ class Domain:
         fenced = (self.lower > -math.inf) | (self.upper < math.inf) | (self.direction != 0.0)
         return np.asarray(fenced & np.isfinite(self.price))
 
+    @property
+    def pinned(self) -> BoolArray:
+        """Columns that never move to another number, but may go missing."""
+        return np.asarray(self.lower > self.upper)
+
     def kind(self, feature: str) -> str:
         """What kind of feature this is."""
         menu = next((menu for menu in self.menus if menu.name == feature), None)
