@@ -131,6 +131,7 @@ class Standing:
     notes: tuple[str, ...]
     ceiling: float
     bounded: bool
+    gap: float | None
 
 
 def standing(placed: Placed) -> Standing | None:
@@ -151,6 +152,7 @@ def standing(placed: Placed) -> Standing | None:
         notes,
         oracle.ceiling,
         bounded,
+        oracle.gap,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -20,7 +21,7 @@ from tippingpoint.families.trees.judging import Judge
 from tippingpoint.families.trees.memory import Memory
 from tippingpoint.families.trees.partition import Partition
 from tippingpoint.families.trees.search.pushing import Sides
-from tippingpoint.families.trees.search.searcher import Found, Searcher
+from tippingpoint.families.trees.search.searcher import NONE_REFUSED, Found, Refused, Searcher
 
 ERROR_PASSES = 16
 """Of the second level, where nearest errors are searched for; at the first a look without any is enough for most."""
@@ -37,8 +38,21 @@ NEAR = 4.0
 WIDENING = 4.0
 """From one radius to the next, where errors are looked for that no question needs."""
 
+MAX_REFUSED = 32
+"""Places that the library may refuse to confirm as errors of a sample, before the sample is left to rounding."""
+
+STRICT_LEVEL = 2
+"""Of work, for an error that is one however the library rounds ..."""
+
+STRICT_REACH = 4.0
+"""... and that costs no more than so many times the place that was refused."""
+
 TOP_FACTOR = 1e3
 """At so many times the price at which the dearest place pays, costs hardly matter."""
+
+
+Ask = Callable[[IntArray, FloatArray], FloatArray]
+"""The losses of samples at places, by the library's own word."""
 
 
 def passes(level: int, *, crossing: bool) -> int:
@@ -112,9 +126,12 @@ class TreeTask:
         """Whether the loss is 0 or 1."""
         return self.judge.loss.needs_crossing
 
-    def search(self, rows: IntArray, price: float, known: FloatArray, level: int, seconds: float) -> Found:
+    def search(
+        self, rows: IntArray, price: float, known: FloatArray, level: int, seconds: float, refused: Refused = NONE_REFUSED
+    ) -> Found:
         """By the work of a level."""
-        return self.memory.search(self.searcher, rows, price, known, passes(level, crossing=self.crossing), seconds)
+        budget = passes(level, crossing=self.crossing)
+        return self.memory.search(self.searcher, rows, price, known, budget, seconds, refused)
 
     def cost(self, rows: IntArray, cells: Int32Array) -> FloatArray:
         """What these samples pay for these cells."""
@@ -184,20 +201,37 @@ def _finite(cost: float) -> float:
 
 
 class TreeErrors(ErrorEnclosure):
-    """The nearest errors of the samples of a forest."""
+    """The nearest errors of the samples of a forest.
 
-    def __init__(self, task: TreeTask) -> None:
+    A score may be so close to a tie that the library, which rounds, does not take the place for an error. The library has the
+    last word: a place that it does not confirm is refused, and the search goes on for the next one.
+
+    Parameters
+    ----------
+    task
+        What there is to search.
+    ask
+        The losses of samples at places, by the library's own word.
+    """
+
+    def __init__(self, task: TreeTask, ask: Ask) -> None:
         super().__init__(
             task.losses, np.full(len(task.losses), math.inf), NEAR * task.usual.nearest, _wider(task.usual.farthest)
         )
         self.task = task
         self.cells: Int32Array = task.partition.rows.home.copy()
         """Where the nearest errors are."""
+        self.refused: dict[int, Int32Array] = {}
+        """By sample: places that were found, and that the library did not confirm."""
+        self._ask = ask
+        self._confirmed = np.zeros(len(task.losses), dtype=bool)
 
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
         radius = _radius(price)
-        found = self.task.search(rows, radius, -np.minimum(self.nearest[rows], radius), level, seconds)
+        rows = rows[~self.settled[rows]]
+        found = self.task.search(rows, radius, -np.minimum(self.nearest[rows], radius), level, seconds, self.refused)
         self.cells[rows[found.found]] = found.cells[found.found]
+        self._confirmed[rows[found.found]] = False
         self.learn(rows, np.where(found.found, -found.profit, math.inf), -found.bound)
         if found.interrupted:
             raise KeyboardInterrupt
@@ -207,25 +241,63 @@ class TreeErrors(ErrorEnclosure):
 
         Samples of which an error is known that costs no more than `beyond` are left as they are.
         """
-        end, farthest = time.monotonic() + seconds, min(price, self._top)
+        end = time.monotonic() + seconds
+        self._explore(price, levels, end, beyond)
+        while self.confirm() and time.monotonic() < end:
+            self._explore(price, levels, end, beyond)
+
+    def _explore(self, price: float, levels: int, end: float, beyond: float) -> None:
+        farthest = min(price, self._top)
         for radius in _radii(max(beyond, self.task.usual.nearest), farthest):
             for level in range(levels):
                 rows = np.flatnonzero((self.nearest > beyond) & (self.least < np.minimum(self.nearest, radius)))
                 if len(rows) and time.monotonic() < end:
                     self.work(rows, radius, level, end - time.monotonic())
 
+    def confirm(self) -> bool:
+        """Have the library confirm the errors that are known; whether it took any of them back."""
+        task = self.task
+        rows = np.flatnonzero((task.losses == 0.0) & np.isfinite(self.nearest) & ~self._confirmed)
+        errs = self._ask(rows, task.places(rows, self.cells[rows])) > 0.0
+        self._confirmed[rows[errs]] = True
+        doubted = rows[~errs]
+        for row in doubted.tolist():
+            before = self.refused.get(row, self.cells[:0])
+            self.refused[row] = np.concatenate([before, self.cells[row : row + 1]])
+        costs = self.nearest[doubted]
+        self.take_back(doubted)
+        given_up = np.array([len(self.refused[row]) >= MAX_REFUSED for row in doubted.tolist()], dtype=bool)
+        if given_up.any():
+            self._leave_to_rounding(doubted[given_up], costs[given_up])
+        return len(doubted) > 0
+
+    def _leave_to_rounding(self, rows: IntArray, costs: FloatArray) -> None:
+        """Look for errors of these samples that are errors however the library rounds, and leave it at that."""
+        task = self.task
+        near = np.maximum(STRICT_REACH * costs, NEAR * task.usual.nearest)
+        radius = np.minimum(near, _wider(task.usual.farthest))
+        found = task.strict.search(rows, np.zeros(len(rows)), -radius, passes(STRICT_LEVEL, crossing=True), math.inf)
+        certain = np.flatnonzero(found.found)
+        certain = certain[self._ask(rows[certain], task.places(rows[certain], found.cells[certain])) > 0.0]
+        self.cells[rows[certain]] = found.cells[certain]
+        self.nearest[rows[certain]] = -found.profit[certain]
+        self._confirmed[rows[certain]] = True
+        self.settle(rows)
+        if found.interrupted:
+            raise KeyboardInterrupt
+
     def copied(self) -> TreeErrors:
         """Another one that knows as much."""
-        return copy.deepcopy(self, {id(self.task): self.task})
+        return copy.deepcopy(self, {id(self.task): self.task, id(self._ask): self._ask})
 
     def widened(self, price: float, levels: int, seconds: float) -> TreeErrors:
         """Another one that knows as much of errors within a price, and more of those beyond."""
-        wider = TreeErrors(self.task)
-        wider.learn(np.arange(len(self.nearest)), self.nearest, self.least)
-        wider.cells = self.cells.copy()
+        wider = self.copied()
         wider.explore(math.inf, levels, seconds, beyond=price)
         nearer = np.flatnonzero(wider.nearest < np.minimum(self.nearest, price))  # they would change what was answered
         wider.nearest[nearer], wider.cells[nearer] = self.nearest[nearer], self.cells[nearer]
+        wider.least[nearer] = np.minimum(wider.least[nearer], wider.nearest[nearer])
+        wider._confirmed[nearer] = self._confirmed[nearer]
         return wider
 
 
