@@ -96,8 +96,8 @@ class Domain:
     price
         `c_j`; infinite where a column may not move freely.
     lower, upper
-        Bounds on a column that moves freely. A sample beyond them may stay where it is, or come back. A column whose lower bound
-        is infinity and whose upper bound is minus infinity never moves to another number, but it may go missing.
+        Bounds on a column that moves freely. A sample beyond them may stay where it is, or come back. If the lower bound is
+        infinity and the upper bound is minus infinity, the column never moves to another number, but it may go missing.
     direction
         +1 where a column may only rise, -1 where only fall, 0 where both.
     step

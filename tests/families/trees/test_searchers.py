@@ -99,9 +99,10 @@ def test_bounds_hold_at_any_budget_and_meet_at_a_large_one(kind: type[KernelSear
 def test_places_that_are_refused_do_not_count(kind: type[KernelSearcher]) -> None:
     """Nor does any place in the same leaves; of the others the best is found."""
     refusals = 0
-    for seed, rng, problem in problems(crossing=True):
-        if seed % 2:  # leaves of equal values: cells that add the same are not the same
-            problem = replace(problem, forest=replace(problem.forest, values=np.round(problem.forest.values)))
+    for seed, rng, drawn in problems(crossing=True):
+        # Leaves of equal values: cells that add the same are not the same.
+        equal = replace(drawn, forest=replace(drawn.forest, values=np.round(drawn.forest.values)))
+        problem = equal if seed % 2 else drawn
         prices, known = asked(rng, problem)[0], np.maximum(starting_profits(problem), -50.0)
         searching, every = made(kind, problem), {i: all_places(problem, i) for i in problem.samples.tolist()}
         boxes = LeafBoxes(problem.forest)

@@ -242,8 +242,6 @@ def _endings(proof: Proof, limits: Limits) -> tuple[str, ...]:
     if proof.ending == "work":
         return (f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: no work is left that is likely to narrow it",)
     if proof.ending == "rounding":
-        return (
-            f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: how the model's library rounds its sums decides the rest;"
-            " no work narrows it",
-        )
+        why = "how the model's library rounds its sums decides the rest"
+        return (f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: {why}",)
     return ()

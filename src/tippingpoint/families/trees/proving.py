@@ -297,7 +297,7 @@ class TreeErrors(ErrorEnclosure):
         nearer = np.flatnonzero(wider.nearest < np.minimum(self.nearest, price))  # they would change what was answered
         wider.nearest[nearer], wider.cells[nearer] = self.nearest[nearer], self.cells[nearer]
         wider.least[nearer] = np.minimum(wider.least[nearer], wider.nearest[nearer])
-        wider._confirmed[nearer] = self._confirmed[nearer]
+        wider._confirmed[nearer] = self._confirmed[nearer]  # noqa: SLF001  # of its own kind
         return wider
 
 
