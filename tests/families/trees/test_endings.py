@@ -19,7 +19,7 @@ from small_trees import LIBRARIES, amounts, people, small
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.families.trees import kernels as seam
-from tippingpoint.families.trees import proving, recognise
+from tippingpoint.families.trees import proving, readers, recognise
 from tippingpoint.families.trees.proving import TreeErrors
 from tippingpoint.families.trees.reading import TreeReading, Unread
 from tippingpoint.families.trees.search.kernel_search import KernelSearcher
@@ -108,7 +108,7 @@ def test_what_single_precision_leaves_open_is_said() -> None:
 
 def roughly_rounding(rounding: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let models be read as if their libraries rounded sums as much as that."""
-    exactly = recognise.read_model
+    exactly = readers.read_model
 
     def read(model: Any) -> TreeReading | Unread | None:
         reading = exactly(model)

@@ -17,9 +17,9 @@ from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.prover import Ending, Limits, Proof, prove
 from tippingpoint.core.responses import Response
-from tippingpoint.families.trees.confirming import Ask, confirmed
+from tippingpoint.families.trees.confirming import confirmed
 from tippingpoint.families.trees.on_thresholds import caution
-from tippingpoint.families.trees.proving import TreeErrors, TreeGains, TreeTask
+from tippingpoint.families.trees.proving import Ask, TreeErrors, TreeGains, TreeTask
 from tippingpoint.progress import interval_bar
 from tippingpoint.space.domain import Domain
 

@@ -1,6 +1,6 @@
 """Small trees of every library against every cell they have, by the library's own predict and a dual solver of its own.
 
-``python tests/hostile/tree_problems.py [COUNT [SEED]]`` compares COUNT answers and prints a table; the exit code is 1 if one is
+``python tests/hostile/tree_answers.py [COUNT [SEED]]`` compares COUNT answers and prints a table; the exit code is 1 if one is
 wrong. A model is fitted once, and asked in several spaces. Nothing of tippingpoint is used for the truth: cuts come from the
 library's own dump, losses from its predict, and the dual is solved by bisection.
 """
@@ -39,6 +39,9 @@ MOST_PLACES = 6_000
 
 SPACES = 3
 """In which a model is asked ..."""
+
+DRAWS = 20
+"""Of a space in which something moves, before the model is left."""
 
 QUESTIONS, COSTS = 3, 2
 """... so many stabilities and worst risks each; once each feature alone."""
@@ -392,7 +395,7 @@ def _taker(library: Library, kinds: tuple[str, ...]) -> Callable[[FloatArray], A
         frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(x.shape[1])])
         for j in (j for j, kind in enumerate(kinds) if kind == "category"):
             codes = np.where(np.isnan(x[:, j]), -1.0, x[:, j]).astype(int)
-            frame[f"x{j}"] = pd.Categorical.from_codes(codes, categories=list(range(LEVELS)))
+            frame[f"x{j}"] = pd.Categorical.from_codes(codes.tolist(), categories=pd.Index(range(LEVELS)))
         return frame
 
     return taken
@@ -410,8 +413,13 @@ def _cells(name: str, kind: str, cuts: set[float], *, gap: bool) -> Cells:
 # Where libraries cut, by their own dumps: the last double that goes left.
 
 
-def _last_single(passes: Callable[[np.float32], bool], near: np.float32) -> float:
-    """The last double that a library which rounds to single precision sends left."""
+def _last_single(threshold: float, *, level: bool) -> float:
+    """The last double that a library which rounds to single precision sends left; `level` if the threshold itself goes left."""
+
+    def passes(x: np.float32) -> bool:
+        return float(x) <= threshold if level else float(x) < threshold
+
+    near = np.float32(threshold)
     infinity = np.float32(np.inf)
     single = np.nextafter(near, infinity)
     while not passes(single):
@@ -430,8 +438,7 @@ def _xgboost_cuts(estimator: Any, width: int) -> list[set[float]]:
             tree["split_indices"], tree["split_conditions"], tree["left_children"], tree["split_type"], strict=True
         ):
             if left >= 0 and not categorical:
-                at = np.float32(number)
-                cuts[column].add(_last_single(lambda x, at=at: bool(x < at), at))
+                cuts[column].add(_last_single(float(np.float32(number)), level=False))
     return cuts
 
 
@@ -462,8 +469,7 @@ def _catboost_cuts(estimator: Any, width: int) -> list[set[float]]:
     cuts: list[set[float]] = [set() for _ in range(width)]
     for column in document["features_info"]["float_features"]:
         for border in column.get("borders") or ():
-            at = np.float32(border)
-            cuts[column["flat_feature_index"]].add(_last_single(lambda x, at=at: bool(x <= at), at))
+            cuts[column["flat_feature_index"]].add(_last_single(float(np.float32(border)), level=True))
     return cuts
 
 
@@ -482,7 +488,7 @@ def _sklearn_cuts(estimator: Any, width: int) -> list[set[float]]:
     for each in np.ravel(getattr(estimator, "estimators_", [estimator])):
         for column, number, left in zip(each.tree_.feature, each.tree_.threshold, each.tree_.children_left, strict=True):
             if left >= 0 and math.isfinite(number):
-                cuts[column].add(_last_single(lambda x, at=number: bool(x <= at), np.float32(number)))
+                cuts[column].add(_last_single(float(number), level=True))
     return cuts
 
 
@@ -499,10 +505,10 @@ CUTS: dict[str, Callable[[Any, int], list[set[float]]]] = {
 # Spaces.
 
 
-def setting(rng: np.random.Generator, model: Model) -> Setting:
-    """A space drawn at random, one feature of which moves at least, and what it makes of costs."""
+def setting(rng: np.random.Generator, model: Model) -> Setting | None:
+    """A space drawn at random, one feature of which moves at least, and what it makes of costs; none if no draw does."""
     scale = str(rng.choice(["raw", "raw", "raw", "std"]))
-    while True:
+    for _ in range(DRAWS):
         said: dict[str, Any] = {}
         frozen: list[str] = []
         costs = tuple(
@@ -511,6 +517,7 @@ def setting(rng: np.random.Generator, model: Model) -> Setting:
         )
         if any((np.isfinite(each) & (each > 0.0)).any() for each in costs):
             return Setting(tp.Space(frozen=frozen, outliers="keep", **said), scale, costs)
+    return None
 
 
 def _column(
@@ -580,15 +587,15 @@ def _moves(
         say("kind", "ordinal")
         say("categories", list(map(float, range(LEVELS))))
         targets = np.arange(float(LEVELS))
-    low, high = np.fmin(low, x), np.fmax(high, x)
-    low, high = (x if way == "up" else low), (x if way == "down" else high)
+    least = x if way == "up" else np.fmin(low, x)
+    most = x if way == "down" else np.fmax(high, x)
     rate = price / unit**2 if unit > 0.0 else math.inf
     if targets is None:
-        first, last = np.maximum(cells.left, low[:, None]), np.minimum(cells.right, high[:, None])
+        first, last = np.maximum(cells.left, least[:, None]), np.minimum(cells.right, most[:, None])
         apart = np.square(np.clip(x[:, None], first, np.maximum(first, last)) - x[:, None])
         return np.where((first <= last) & (apart > 0.0), rate * np.where(apart > 0.0, apart, 1.0), math.inf)
     apart = np.square(targets - x[:, None])
-    apart = np.where((targets >= low[:, None] - 1e-9) & (targets <= high[:, None] + 1e-9), apart, math.inf)
+    apart = np.where((targets >= least[:, None] - 1e-9) & (targets <= most[:, None] + 1e-9), apart, math.inf)
     best = np.full((len(x), len(cells.left)), math.inf)
     for k, target in zip(cells.home(targets), range(len(targets)), strict=True):
         best[:, k] = np.fmin(best[:, k], apart[:, target])
@@ -638,6 +645,8 @@ def compared(seed: int) -> Iterator[tuple[str, str, str]]:
     rng = np.random.default_rng([seed, 1])
     for number in range(SPACES):
         drawn = setting(rng, model)
+        if drawn is None:
+            continue
         kind = LOSSES[model.task]
         served = [loss for loss in kind if not (model.library.tells and model.task == "three" and "hinge" in loss)]
         loss = str(rng.choice(served)) if rng.random() < 0.6 or model.task == "amount" else "zero_one"

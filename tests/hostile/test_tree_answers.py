@@ -1,4 +1,4 @@
-"""A few random trees against every cell they have; `hostile/tree_problems.py`, as a command, compares thousands of answers."""
+"""A few random trees against every cell they have; `hostile/tree_answers.py`, as a command, compares thousands of answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 
 from compiled import needs_kernels
 from tippingpoint.families.trees import kernels as seam
-from tree_problems import GOOD, Atoms, Question, compared, fitted, tally
+from tree_answers import GOOD, Atoms, Question, compared, fitted, tally
 
-COUNT = 250
+COUNT = 120
 """Answers that are compared here."""
 
 KINDS = ("stability", "feature stability", "worst risk")
@@ -44,4 +44,7 @@ def test_the_truth_agrees_with_itself(divergence: str) -> None:
     question = Question(1.0, 0.5, divergence)
     for part in (0.2, 0.7):
         risk = atoms.now + part * (question.largest(atoms) - atoms.now)
-        assert question.worst(atoms, question.stability(atoms, risk)) == pytest.approx(risk, rel=1e-6)
+        cost = question.stability(atoms, risk)
+        worst = question.worst(atoms, cost)
+        assert worst >= risk * (1.0 - 1e-6)
+        assert worst == pytest.approx(risk, rel=1e-6) or cost == 0.0, "some of CVaR costs nothing"
