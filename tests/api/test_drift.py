@@ -535,3 +535,15 @@ def test_the_time_limit_is_for_the_stabilities_of_all_features_together() -> Non
     late = [each for each in found.by_feature if "the time limit was reached" in each.note]
     assert len(late) == 2, "of three features the first was asked for"
     assert all(math.isnan(each.stability) and not math.isnan(each.risk_if_only) for each in late)
+
+
+def test_a_column_without_spread_has_no_price_though_it_may_go_missing() -> None:
+    x, y = numbers(200, 0)
+    trees = HistGradientBoostingRegressor(max_iter=10).fit(x, y)
+    flat, moved = (numbers(150, seed) for seed in (1, 2))
+    flat[0]["a"], moved[0]["a"] = 4.0, 7.0
+    space = tp.Space(missing={"a": 0.3})
+    found = tp.drift(trees, flat, moved, risk=5.0, **PRICES | {"scale": "std"}, space=space, permutations=0)
+    row = next(each for each in found.by_feature if each.name == "a")
+    assert math.isnan(row.drift)
+    assert row.note == "it has no spread in the reference, so that a move has no price"

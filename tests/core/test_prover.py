@@ -240,7 +240,7 @@ def test_samples_that_are_settled_are_left_alone(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(HiddenPlaces, "work", rounded)
     proof, _ = watched(question(enclosure, 0.5), enclosure)
-    assert proof.ending == "work"
+    assert proof.ending == "rounding"
     assert proof.gap > LIMITS.gap
     assert len(set(worked)) == len(worked)
 
@@ -306,7 +306,7 @@ def test_a_sample_that_is_settled_is_worked_on_no_more() -> None:
 
     enclosure.work = once  # type: ignore[method-assign]
     proof, _ = watched(question(enclosure, 0.5), enclosure)
-    assert proof.ending == "work"
+    assert proof.ending == "rounding"
     assert 0.0 < proof.lower < proof.upper
 
 
@@ -346,3 +346,66 @@ def test_without_time_a_cost_reaches_what_is_known() -> None:
     losses, costs = errors(SOME)
     proof = reaching(0.1, HiddenErrors(losses, costs), math.inf, Limits(1e-3, 0.0))
     assert (proof.ending, proof.lower, proof.risk) == ("time", 0.0, float(losses.mean()))
+
+
+class DoubtedErrors(HiddenErrors):
+    """Errors of which some are none: what is refused is found again further away, as often as there are costs for it."""
+
+    def __init__(self, losses: FloatArray, costs: FloatArray, doubted: IntArray) -> None:
+        super().__init__(losses, np.where(doubted > 0, 0.5 * costs, costs))
+        self.truth = costs
+        self.doubted = doubted.copy()
+
+    def confirm(self) -> bool:
+        refused = np.flatnonzero(np.isfinite(self.nearest) & (self._losses == 0.0) & (self.doubted > 0))
+        self.doubted[refused] -= 1
+        done = refused[self.doubted[refused] == 0]
+        self.costs[done] = self.truth[done]
+        self.take_back(refused)
+        return len(refused) > 0
+
+
+@pytest.mark.parametrize("seconds", [math.inf, 0.0])
+def test_places_that_are_taken_back_do_not_end_a_proof(seconds: float) -> None:
+    losses, costs = errors(SOME)
+    doubted = np.where(np.arange(SOME) % 4 == 0, 1 + np.arange(SOME) % 3, 0)
+    enclosure = DoubtedErrors(losses, costs, doubted)
+    truth = solve(question(NearestErrors(losses, costs), 0.5)).lower
+    if seconds:
+        proof, _ = watched(question(enclosure, 0.5), enclosure, Limits(0.0, seconds))
+        assert proof.exact
+        assert proof.upper == pytest.approx(truth)
+        return
+    enclosure.learn(np.arange(SOME), enclosure.costs, np.zeros(SOME))
+    proof, _ = watched(question(enclosure, 0.5), enclosure, Limits(0.0, seconds))
+    assert proof.ending == "time"
+    assert proof.lower <= truth <= proof.upper
+
+
+@pytest.mark.parametrize("seconds", [math.inf, 0.0])
+@pytest.mark.parametrize("cost", [0.05, 1e3])
+def test_a_cost_reaches_less_once_places_are_taken_back(cost: float, seconds: float) -> None:
+    losses, costs = errors(SOME)
+    enclosure = DoubtedErrors(losses, costs, np.where(np.arange(SOME) % 4 == 0, 1, 0))
+    if not seconds:
+        enclosure.learn(np.arange(SOME), enclosure.costs, np.zeros(SOME))
+    proof = reaching(cost, enclosure, 0.25, Limits(1e-3, seconds))
+    truth = question(NearestErrors(losses, costs), math.nan, theta2=0.25)
+    most = float(losses.mean()) + worst(truth, cost).rise
+    assert proof.risk <= most * (1.0 + 1e-9)
+    needed = solve(replace(truth, risk=proof.risk)).lower
+    assert proof.lower <= needed * (1.0 + 1e-9)
+    assert needed <= proof.upper * (1.0 + 1e-9)
+
+
+def test_errors_that_rounding_decides_are_told_from_those_given_up() -> None:
+    losses, costs = errors(SOME)
+    for levels, ending in ((1, "rounding"), (10**6, "work")):
+        enclosure = HiddenErrors(losses, costs, levels=levels)
+        settled = np.flatnonzero((losses == 0.0) & (costs < 0.5))[:2]
+        enclosure.learn(settled, costs[settled], 0.5 * costs[settled])
+        enclosure.settle(settled)
+        proof, _ = watched(question(enclosure, 0.5), enclosure, Limits(0.0, math.inf))
+        assert proof.ending == ending
+        assert proof.lower < proof.upper
+        assert all(not np.isin(settled, rows).any() for rows, _, _ in enclosure.worked)

@@ -19,6 +19,7 @@ import doors  # noqa: E402
 import extremes  # noqa: E402
 import kills  # noqa: E402
 import malformed  # noqa: E402
+import tree_answers  # noqa: E402
 
 SLOW = {"ONNX": 4, "skops, inside": 4, "skops": 4, "torch.export, inside": 4}
 """Kinds whose files take a process of their own, or a compiler: how many times fewer of them are tried."""
@@ -52,6 +53,7 @@ def main(count: int, seed: int) -> int:
     }
     trials["numbers at the edges"] = extreme_questions, count
     trials |= {kind: (partial(doors.trial, kind), count // DOORS) for kind in doors.KINDS}
+    trials["trees against every cell"] = tree_answers.trial, count
     trials["command lines"] = command_lines, count
     trials["kills and interrupts"] = kills.trial, count // KILLS
     print("| trial | tried | refused with a sentence | answered | failed | seconds |\n|---|---|---|---|---|---|", flush=True)

@@ -104,6 +104,7 @@ LATER = {
         "corrected",
         "groups",
         "missing",
+        "ending",
     }
     | {"category_share", "missing_share", "repeats", "corrected_lower", "corrected_error", "corrected_spread"},
     "bootstrap": {"corrected"},

@@ -160,6 +160,8 @@ class _Measured:
     def feature(self, name: str) -> FeatureDrift:
         menu = next((menu for menu in self.domain.menus if menu.name == name), None)
         if menu is None:
+            if self.domain.pinned[self.domain.names.index(name)]:
+                return self._none(name, "it has no spread in the reference, so that a move has no price")
             return self._numeric(name)
         if menu.metric:
             return self._ordered(menu)

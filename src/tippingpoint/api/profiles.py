@@ -28,6 +28,7 @@ from tippingpoint.core.dual import Solution, Status, honest_lower, solve
 from tippingpoint.core.inference import NORMAL_FROM, effective_groups, influence, standard_error
 from tippingpoint.core.oracle import INTERRUPTED, Corrected, Oracle
 from tippingpoint.core.problem import Problem
+from tippingpoint.core.prover import relative_gap
 from tippingpoint.core.responses import BestResponses
 from tippingpoint.core.sensitive import SensitiveSummary, atoms_of, check_sound, summary
 from tippingpoint.data.columns import Column
@@ -54,6 +55,12 @@ NO_MOVE_FOUND = (
     "no move was found that makes it cheaper than reweighting alone, which proves nothing: a better search may find one"
 )
 """Of a search whose number is that of samples which cannot move."""
+
+UNTOLD = {
+    "rounding": "gap={gap:g} is not reached, only {reached:.2g}%: how the model's library rounds its sums decides the rest",
+    "partitions": "gap={gap:g} is not reached, only {reached:.2g}%: in partitions each row gets a fixed amount of work",
+}
+"""Why the bounds are further apart than asked for, if no proof of the question says why."""
 
 CONTRADICTION = 1e-3
 """Relative excess of a lower bound over the upper one that rounding does not explain, not even that of a float32 module."""
@@ -339,6 +346,9 @@ class Profile:
             notes.append(NO_MOVE_FOUND)
         if reached and solution.status is not Status.ALREADY and effective < NORMAL_FROM:
             notes.append(small_sample(effective, groups))
+        ending = _ending(oracle, problem, relative_gap(lower, upper))
+        if ending in UNTOLD and ending != oracle.ending(problem):
+            notes.append(UNTOLD[ending].format(gap=oracle.gap, reached=100.0 * relative_gap(lower, upper)))
         if reached and oracle.exact and upper - lower > MAX_SILENT_GAP * upper:
             apart = (upper - lower) / upper
             notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")
@@ -387,6 +397,7 @@ class Profile:
             category_share=moves.switched,
             missing_share=moves.vanished,
             **live,
+            ending=ending,
         )
 
     def _moves(self, evidence: Evidence | None, q: SensitiveSummary) -> Moves:
@@ -478,6 +489,18 @@ def _status(met: Status, *, proved: bool, largest: float | None) -> Status:
     if met is Status.UNREACHABLE and not proved:
         return Status.NOT_FOUND
     return Status.ATTAINED if met is Status.LARGEST and largest is None else met
+
+
+def _ending(oracle: Oracle, problem: Problem, gap: float) -> str | None:
+    """Why the proof of a result ended, by the gap between its bounds; None if nothing is proved step by step."""
+    if oracle.gap is None:
+        return None
+    ending = oracle.ending(problem)
+    if ending != "keyboard" and gap <= max(oracle.gap, MAX_SILENT_GAP):
+        return "gap"
+    if isinstance(oracle, PartitionedOracle):
+        return "partitions"
+    return "rounding" if ending == "gap" else ending  # the library's own sums are not those of the proof
 
 
 def _odd_loss(largest: float, block: Block) -> tuple[tuple[int, int], float] | None:

@@ -74,6 +74,7 @@ class LevelledEnclosure(Enclosure):
         self._top = top
         self._price = 0.0
         self._level = np.zeros(len(losses), dtype=np.intp)
+        self._rounded = np.zeros(len(losses), dtype=bool)
 
     @property
     def losses(self) -> FloatArray:
@@ -131,8 +132,13 @@ class LevelledEnclosure(Enclosure):
         """Whether samples that nobody has looked at, where we are, hardly matter."""
         return float(gaps[self._level == 0].sum()) <= max(0.5 * float(gaps.sum()), allowed)
 
-    def _workable(self, gaps: FloatArray) -> FloatArray:
-        return np.where(self._level <= MAX_LEVEL, gaps, 0.0)
+    def rounded(self) -> bool:
+        return bool(self._rounded.any()) and not bool((self._level > MAX_LEVEL).any())
+
+    def _workable(self, gaps: FloatArray, settled: BoolArray) -> FloatArray:
+        """The gaps that work can close; those of settled samples are left to rounding."""
+        self._rounded = settled & (gaps > 0.0)
+        return np.where((self._level <= MAX_LEVEL) & ~settled, gaps, 0.0)
 
 
 class ErrorEnclosure(LevelledEnclosure):
@@ -152,6 +158,7 @@ class ErrorEnclosure(LevelledEnclosure):
         super().__init__(losses, horizon, top)
         self.nearest: FloatArray = np.where(losses > 0.0, 0.0, nearest)
         self.least: FloatArray = np.zeros_like(losses)
+        self.settled: BoolArray = np.zeros(len(losses), dtype=bool)
 
     def respond(self, price: float) -> Response:
         return NearestErrors(self._losses, self.nearest).respond(price)
@@ -168,6 +175,15 @@ class ErrorEnclosure(LevelledEnclosure):
         self.nearest[rows] = np.minimum(self.nearest[rows], nearest)
         least = np.where(least >= self._top, math.inf, least)  # an error beyond all costs is none
         self.least[rows] = np.minimum(np.maximum(self.least[rows], least), self.nearest[rows])
+
+    def take_back(self, rows: IntArray) -> None:
+        """What is known as the nearest error of these samples is none; errors that cost more are looked for from the start."""
+        self.nearest[rows] = math.inf
+        self._level[rows] = 0
+
+    def settle(self, rows: IntArray) -> None:
+        """No more work tightens the bounds of these samples, since rounding keeps them apart."""
+        self.settled[rows] = True
 
     def gains(self, price: float) -> FloatArray:
         """Bounds on what samples can gain at a price."""
@@ -191,7 +207,7 @@ class ErrorEnclosure(LevelledEnclosure):
         reached = np.minimum(self.nearest, self._price)
         weights = problem.bounded_weights(self._price * problem.theta1, self.gains(self._price))
         apart = problem.theta1 * problem.base * weights * (reached - np.minimum(self.least, self._price))
-        return self._workable(np.where(self.least < reached * (1.0 - ROUND_OFF), apart, 0.0))
+        return self._workable(np.where(self.least < reached * (1.0 - ROUND_OFF), apart, 0.0), self.settled)
 
 
 class GainEnclosure(LevelledEnclosure):
@@ -300,8 +316,9 @@ class GainEnclosure(LevelledEnclosure):
         bound, response = self._bounds[self._price], self.respond(self._price)
         weights = problem.bounded_weights(self._price * problem.theta1, bound)
         gain = self._price * response.lift - response.cost
-        unproved = (bound > gain + ROUND_OFF * np.abs(gain)) & ~self._settled[self._price]
-        return self._workable(np.where(unproved, problem.theta1 * problem.base * weights * (bound - gain), 0.0))
+        apart = problem.theta1 * problem.base * weights * (bound - gain)
+        unproved = bound > gain + ROUND_OFF * np.abs(gain)
+        return self._workable(np.where(unproved, apart, 0.0), self._settled[self._price])
 
 
 def _rung(price: float) -> float:

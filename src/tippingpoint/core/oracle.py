@@ -16,6 +16,7 @@ from tippingpoint.errors import ModelError, UnsupportedError
 
 if TYPE_CHECKING:
     from tippingpoint.core.atoms import Envelopes
+    from tippingpoint.core.prover import Ending
 
 INTERRUPTED = "the search was interrupted; what it had found by then still gives a valid upper bound, but a looser one"
 """What a result says of a search that somebody at the keyboard ended."""
@@ -157,6 +158,9 @@ class Oracle(ABC):
     noisy: bool = False
     """Whether losses are means of answers that differ: what was found is then an estimate, and no bound."""
 
+    gap: float | None = None
+    """The relative gap between the bounds at which a proof is to stop; None if nothing is proved step by step."""
+
     interrupted: bool = False
     """Whether a search ended before it was done: at the keyboard, or because the model failed."""
 
@@ -222,6 +226,10 @@ class Oracle(ABC):
     def attains(self, problem: Problem) -> bool:
         """Whether the best among these responses is the best there is: they are exact, or nothing moves."""
         return self.exact or not problem.moves
+
+    def ending(self, problem: Problem) -> Ending | None:
+        """Why the proof of this question ended; None if this oracle was not made for it."""
+        return None
 
     def certify(self, problem: Problem, solution: Solution) -> Certificate:
         """A lower bound on the stability; where the responses are the best there are, the dual's value is one."""

@@ -32,8 +32,15 @@ SPARED = 0.5
 SCOUTING = 0.25
 """Part of the time that may go into a look at a few samples."""
 
-Ending = Literal["gap", "time", "work", "keyboard"]
-"""Why a proof ended: the gap is as small as was asked for, time is over, no work is left that helps, or somebody stopped it."""
+Ending = Literal["gap", "time", "work", "rounding", "keyboard"]
+"""Why a proof ended.
+
+- "gap": the gap is as small as was asked for.
+- "time": time is over.
+- "work": the samples that keep the bounds apart have had all the work that a sample is given.
+- "rounding": what keeps the bounds apart is how the model's library rounds. No work narrows it.
+- "keyboard": somebody stopped it.
+"""
 
 Watch = Callable[[float, float], None]
 """Told the two bounds, as they close."""
@@ -134,6 +141,14 @@ class Enclosure(ABC):
     def effort(self) -> FloatArray:
         """What work on each sample would take now, in any unit."""
 
+    def confirm(self) -> bool:
+        """Have the model confirm the places that the upper bound rests on; whether it took any of them back."""
+        return False
+
+    @abstractmethod
+    def rounded(self) -> bool:
+        """Whether rounding is all that keeps the bounds of some samples apart, and no sample is given up for another reason."""
+
     @abstractmethod
     def tighten(self, rows: IntArray, seconds: float) -> None:
         """Work on some of these samples, the first of them first, where the gaps were found last."""
@@ -163,6 +178,9 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch, 
             watch(lower, upper)
             further = cost is not None and _may_reach_more(question, solution, enclosure)
             if not further and (proof.gap <= limits.gap or proof.exact):
+                if enclosure.confirm():
+                    proof = _doubted(proof, cost)
+                    continue
                 return proof
             allowed = SPARED * limits.gap * (upper if math.isfinite(upper) and not further else 0.0)
             gaps, effort = enclosure.gaps(question, solution, allowed), enclosure.effort()
@@ -171,12 +189,20 @@ def prove(problem: Problem, enclosure: Enclosure, limits: Limits, watch: Watch, 
                 rows = _most_rewarding(gaps, effort, 0.0)
             left = end - time.monotonic()
             if not len(rows) or left <= 0.0:
-                return replace(proof, ending="time" if len(rows) else "work")
+                if enclosure.confirm():
+                    proof = _doubted(proof, cost)
+                    continue
+                return replace(proof, ending="time" if len(rows) else "rounding" if enclosure.rounded() else "work")
             enclosure.tighten(rows, left)
     except KeyboardInterrupt:
         # What was found until then counts; the lower bound is that of the last round.
         question = at_cost(replace(problem, responses=enclosure), cost)
         return Proof(proof.lower, _cost(solve(question)), "keyboard", question.risk)
+
+
+def _doubted(proof: Proof, cost: float | None) -> Proof:
+    """The proof after places were taken back: a cost may reach less than before, and the lower bound was of the larger risk."""
+    return proof if cost is None else replace(proof, lower=0.0)
 
 
 def at_cost(problem: Problem, cost: float | None) -> Problem:

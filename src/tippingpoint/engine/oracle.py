@@ -73,6 +73,11 @@ class PartitionedOracle(Oracle):
         return any(each.noisy for each in self._standings)
 
     @property
+    def gap(self) -> float | None:  # type: ignore[override]  # as above
+        """The least of the partitions."""
+        return min((each.gap for each in self._standings if each.gap is not None), default=None)
+
+    @property
     def interrupted(self) -> bool:  # type: ignore[override]  # as above
         return self.samples.stopped or any(each.interrupted for each in self._standings)
 

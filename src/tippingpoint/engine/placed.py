@@ -178,6 +178,7 @@ class Standing:
     notes: tuple[str, ...]
     ceiling: float
     bounded: bool
+    gap: float | None
 
 
 def standing(placed: Placed) -> Standing | None:
@@ -199,6 +200,7 @@ def standing(placed: Placed) -> Standing | None:
         notes,
         oracle.ceiling,
         bounded,
+        oracle.gap,
     )
 
 

@@ -111,6 +111,11 @@ class StabilityResult(Reported):
         Groups that samples come in, which errors and effective numbers count instead; 0 where samples are independent.
     missing
         Outcomes of a table that are missing.
+    ending
+        Why the proof of a tree ensemble ended. "gap": the bounds are as close as `gap=` asks. "time": `time_limit=` is over.
+        "work": the open rows had all the work a row gets. "rounding": the model's library rounds its sums, and no work narrows
+        the rest. "partitions": in partitions each row gets a fixed amount of work. "keyboard": you stopped it. None if nothing
+        is proved step by step.
     trace
         The risk on the way: after every epoch of `method="paper"`, for all others at every price that the dual tried.
     interrupted
@@ -186,6 +191,7 @@ class StabilityResult(Reported):
     corrected_spread: float | None = None
     time_limit_reached: bool = False
     largest_risk_found: float | None = None
+    ending: str | None = None
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
     partitioned: Any = field(default=None, repr=False, compare=False)  # a PartitionedEvidence, or None
     detached: str = field(default=NUMBERS_ONLY, repr=False, compare=False)

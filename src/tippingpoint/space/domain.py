@@ -117,7 +117,8 @@ class Domain:
     price
         `c_j`; infinite where a column may not move freely.
     lower, upper
-        Bounds on a column that moves freely. A sample beyond them may stay where it is, or come back.
+        Bounds on a column that moves freely. A sample beyond them may stay where it is, or come back. If the lower bound is
+        infinity and the upper bound is minus infinity, the column never moves to another number, but it may go missing.
     direction
         +1 where a column may only rise, -1 where only fall, 0 where both.
     step
@@ -167,7 +168,7 @@ class Domain:
     @property
     def bounded(self) -> BoolArray:
         """Columns that move freely, but not everywhere."""
-        fenced = np.isfinite(self.lower) | np.isfinite(self.upper) | (self.direction != 0.0)
+        fenced = (self.lower > -math.inf) | (self.upper < math.inf) | (self.direction != 0.0)
         return np.asarray(fenced & np.isfinite(self.price))
 
     @property
@@ -184,6 +185,11 @@ class Domain:
     def unmeasured(self) -> bool:
         """Whether some feature changes without a distance: its category, or by going missing."""
         return bool(self.switching or self.vanishing)
+
+    @property
+    def pinned(self) -> BoolArray:
+        """Columns that never move to another number, but may go missing."""
+        return np.asarray(self.lower > self.upper)
 
     def kind(self, feature: str) -> str:
         """What kind of feature this is."""
@@ -222,19 +228,27 @@ class Domain:
         return replace(self, price=price, lower=lower, upper=upper, step=np.zeros_like(self.step), menus=())
 
     def scaled(self, spread: FloatArray, unit: str) -> Domain:
-        """The same space with distances in units of each column's spread; a column without spread may not move."""
+        """The same space with distances in units of each column's spread.
+
+        A column without spread has no unit, so it does not move to another value. Going missing has no unit either: its price
+        stays as it was given, and such a column may still go missing.
+        """
+        gone = np.isin(np.arange(len(spread)), list(self.missing))
+        pinned = ~(spread > 0.0) & gone
         with np.errstate(divide="ignore"):
-            price = np.where(spread > 0.0, self.price / np.square(spread), math.inf)
+            price = np.where(spread > 0.0, self.price / np.square(spread), np.where(gone, self.price, math.inf))
+        lower, upper = np.where(pinned, math.inf, self.lower), np.where(pinned, -math.inf, self.upper)
         menus = []
         for menu in self.menus:
             wide = float(spread[menu.columns[0]])
             if not menu.metric:
                 menus.append(menu)
             elif wide > 0.0:
-                # What is missing has no distance to anything: that price is as it was given.
                 menus.append(replace(menu, cost=np.where(menu.gap, menu.cost, menu.cost / wide**2)))
-        missing = {j: cost for j, cost in self.missing.items() if np.isfinite(price[j])}
-        return replace(self, price=price, menus=tuple(menus), missing=missing, unit=unit)
+            elif menu.vanishes:
+                stays = np.eye(len(menu.cost), dtype=bool)
+                menus.append(replace(menu, cost=np.where(menu.gap | stays, menu.cost, math.inf)))
+        return replace(self, price=price, lower=lower, upper=upper, menus=tuple(menus), unit=unit)
 
     def distance(self, x: FloatArray, z: FloatArray) -> FloatArray:
         """`d(z, x)` of every pair of rows; infinite where `z` is no place for `x`."""

@@ -18,6 +18,10 @@ from compiled import needs_kernels
 from small_trees import LIBRARIES, amounts, people, small
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.oracle import INTERRUPTED
+from tippingpoint.families.trees import kernels as seam
+from tippingpoint.families.trees import proving, readers, recognise
+from tippingpoint.families.trees.proving import TreeErrors
+from tippingpoint.families.trees.reading import TreeReading, Unread
 from tippingpoint.families.trees.search.kernel_search import KernelSearcher
 from tippingpoint.families.trees.search.searcher import Found
 from tree_spaces import everything
@@ -64,6 +68,7 @@ def test_an_interrupt_keeps_the_bounds(
     assert result.stopped
     assert INTERRUPTED in result.notes
     assert "interrupted" in str(result).splitlines()[0]
+    assert result.ending == "keyboard"
     assert not result.exact
     assert result.lower < whole.lower
     assert 0.0 <= result.lower <= whole.upper <= result.upper
@@ -79,6 +84,7 @@ def test_time_ends_a_proof_and_a_note_says_so() -> None:
     assert hasty.upper > whole.upper
     assert not hasty.exact
     assert not hasty.interrupted
+    assert (hasty.ending, whole.ending) == ("time", "gap")
     ended = [note for note in hasty.notes if "time_limit=1e-06 s ended the proof at a gap of" in note]
     assert len(ended) == 1
     assert "time_limit" not in str(whole)
@@ -89,13 +95,61 @@ def test_a_proof_goes_as_far_as_was_asked(gap: float) -> None:
     for loss, risk in LOSSES.items():
         result = profiled(loss, gap=gap).stability(risk, **PRICES)
         assert result.gap <= gap
+        assert result.ending == "gap"
         assert not any("proof" in note for note in result.notes)
 
 
 def test_what_single_precision_leaves_open_is_said() -> None:
     result = profiled("logistic", "XGBoost", gap=0.0).stability(1.4, **PRICES)
     assert 0.0 < result.gap < 1e-4
-    assert any("no work is left that is likely to narrow it" in note for note in result.notes)
+    assert result.ending == "rounding"
+    assert any("how the model's library rounds its sums decides the rest" in note for note in result.notes)
+
+
+def roughly_rounding(rounding: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let models be read as if their libraries rounded sums as much as that."""
+    exactly = readers.read_model
+
+    def read(model: Any) -> TreeReading | Unread | None:
+        reading = exactly(model)
+        return replace(reading, rounding=rounding) if isinstance(reading, TreeReading) else reading
+
+    monkeypatch.setattr(recognise, "read_model", read)
+
+
+@pytest.mark.parametrize("compiled", [pytest.param("1", marks=needs_kernels), "0"])
+@pytest.mark.parametrize("library", ["XGBoost", "LightGBM", "gradient boosting"])
+def test_scores_in_doubt_are_settled_by_the_library(library: str, compiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places that it does not take for errors are refused, and the next ones are looked for: the gap is closed all the same."""
+    monkeypatch.setenv(seam.SWITCH, compiled)
+    whole = profiled("zero_one", library, gap=0.0).stability(0.8, **PRICES)
+    refused = list[int]()
+    confirm = TreeErrors.confirm
+
+    def counted(self: TreeErrors) -> bool:
+        taken_back = confirm(self)
+        refused.append(len(self.refused))
+        return taken_back
+
+    monkeypatch.setattr(TreeErrors, "confirm", counted)
+    roughly_rounding(0.5, monkeypatch)
+    result = profiled("zero_one", library, gap=0.0).stability(0.8, **PRICES)
+    assert max(refused) > 0
+    assert result.exact
+    assert result.ending == "gap"
+    assert result.value == pytest.approx(whole.value, rel=1e-9)
+
+
+def test_what_rounding_leaves_open_is_said_of_errors_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proving, "MAX_REFUSED", 2)
+    whole = profiled("zero_one", gap=0.0).stability(0.8, **PRICES)
+    roughly_rounding(1.0, monkeypatch)
+    result = profiled("zero_one", gap=0.0).stability(0.8, **PRICES)
+    assert not result.exact
+    assert result.lower <= whole.value <= result.upper
+    assert result.gap > 0.0
+    assert result.ending == "rounding"
+    assert any("how the model's library rounds its sums decides the rest" in note for note in result.notes)
 
 
 def on_thresholds() -> tuple[Any, pd.DataFrame, Any]:

@@ -25,6 +25,7 @@ from tippingpoint.families.trees.cells import CellForest, CellRows, Line
 from tippingpoint.families.trees.forest import LEAF
 from tippingpoint.families.trees.search.choosing import searcher
 from tippingpoint.families.trees.search.kernel_search import KernelSearcher
+from tippingpoint.families.trees.search.leaf_boxes import LeafBoxes
 from tippingpoint.families.trees.search.milp_search import MilpSearcher
 from tippingpoint.families.trees.search.pushing import Kind, Link, ScoreLoss, Sides
 from tippingpoint.families.trees.search.row_search import RowSearch, Side
@@ -92,6 +93,36 @@ def test_bounds_hold_at_any_budget_and_meet_at_a_large_one(kind: type[KernelSear
             found = made(kind, problem).search(problem.samples, prices, known, budget, math.inf)
             truth = assert_true(problem, prices, known, found, (seed, budget))
         assert_settled(found, truth, seed)
+
+
+@both
+def test_places_that_are_refused_do_not_count(kind: type[KernelSearcher]) -> None:
+    """Nor does any place in the same leaves; of the others the best is found."""
+    refusals = 0
+    for seed, rng, drawn in problems(crossing=True):
+        # Leaves of equal values: cells that add the same are not the same.
+        equal = replace(drawn, forest=replace(drawn.forest, values=np.round(drawn.forest.values)))
+        problem = equal if seed % 2 else drawn
+        prices, known = asked(rng, problem)[0], np.maximum(starting_profits(problem), -50.0)
+        searching, every = made(kind, problem), {i: all_places(problem, i) for i in problem.samples.tolist()}
+        boxes = LeafBoxes(problem.forest)
+        leaves = {i: np.array([boxes.leaves(place) for place in every[i].cells]) for i in every}
+        allowed = {i: np.ones(len(every[i].cells), dtype=bool) for i in every}
+        refused: dict[int, Any] = {}
+        for _ in range(3):
+            found = searching.search(problem.samples, prices, known, PLENTY, math.inf, refused)
+            for i in problem.samples.tolist():
+                profits = every[i].profits(problem, i, prices[i])[allowed[i]]
+                truth = max(float(profits.max(initial=-math.inf)), known[i])
+                assert found.profit[i] == pytest.approx(truth, rel=CLOSE, abs=CLOSE), (seed, i)
+                assert found.bound[i] == pytest.approx(truth, rel=CLOSE, abs=CLOSE), (seed, i)
+                if found.found[i]:
+                    here = np.flatnonzero((every[i].cells == found.cells[i]).all(axis=1))[0]
+                    assert allowed[i][here], (seed, i)
+                    allowed[i] &= (leaves[i] != leaves[i][here]).any(axis=1)
+                    refused[i] = np.vstack([refused.get(i, found.cells[:0]), found.cells[i : i + 1]])
+                    refusals += 1
+    assert refusals > SEEDS // 2
 
 
 @needs_kernels

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import tippingpoint as tp
+from compiled import needs_kernels
 from small_trees import LIBRARIES, NUMBERS, Small, small
+from tippingpoint.families.trees import kernels as seam
 from tree_places import all_places
 from tree_spaces import Setting, everything
 from tree_truth import CLOSE, SINGLE, check_shown
@@ -79,3 +81,72 @@ def test_a_scan_of_one_feature_finds_what_a_search_finds(library: str) -> None:
     assert searched.lower_by == "branch and bound over the cells of the trees"
     assert searched.upper == pytest.approx(scanned.value, rel=1e-9)
     assert searched.lower == pytest.approx(scanned.value, rel=CLOSE)
+
+
+WITH_GAPS = [
+    (name, constant)
+    for name, library in LIBRARIES.items()
+    for constant in (True, False)
+    # Extra trees draw their splits; CatBoost takes a gap for a number below all others, to which numbers can move as well.
+    if library.gaps and name != "extra trees" and (constant or name != "CatBoost")
+]
+
+
+def told_by_gaps(library: str, *, constant: bool) -> tuple[Any, np.ndarray, Any]:
+    """A model for which only counts whether a column is missing, rows of which few are, and their labels."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(120, 2))
+    gone = np.arange(120) % 3 == 0
+    rows[:, 1] = np.where(gone, np.nan, 4.0 if constant else rows[:, 1])
+    kind = LIBRARIES[library]
+    whole = {"bootstrap": False, "max_features": None} if library == "forest" else {}
+    model = kind.made("two", 4, 1).set_params(**whole).fit(rows, gone.astype(int))
+    return model, rows[:30], gone[:30].astype(int)
+
+
+@pytest.mark.parametrize("scale", ["raw", "std", "iqr"])
+@pytest.mark.parametrize(("library", "constant"), WITH_GAPS)
+def test_a_column_of_which_only_gaps_count_may_go_missing(library: str, scale: str, *, constant: bool) -> None:
+    """Its thresholds are infinite, or all its numbers are equal; a price of going missing counts all the same."""
+    model, rows, labels = told_by_gaps(library, constant=constant)
+    present = ~np.isnan(rows[:, 1])
+    emptied = np.where(np.arange(2) == 1, np.nan, rows[present])
+    assert (model.predict(rows) == labels).all()
+    assert (np.ravel(model.predict(emptied)) != labels[present]).all()
+    space = tp.Space(missing={"x1": 0.3})
+    question: dict[str, Any] = {"risk": 0.5, "theta1": 1.0, "theta2": math.inf, "space": space, "scale": scale, "gap": 0.0}
+    result = tp.stability(model, rows, labels, progress=False, **question)
+    alone = tp.feature_stability(model, rows, labels, progress=False, **question)
+    for each in (result, alone["x1"]):
+        assert each.exact
+        assert each.value == pytest.approx(0.15)
+    assert alone["x0"].value == math.inf
+
+
+@pytest.mark.parametrize("kind", ["integer", "ordinal"])
+@pytest.mark.parametrize("scale", ["std", "mad"])
+def test_levels_without_spread_may_go_missing(scale: str, kind: str) -> None:
+    model, rows, labels = told_by_gaps("LightGBM", constant=True)
+    space = tp.Space(kind={"x1": kind}, missing={"x1": 0.3})
+    result = tp.stability(model, rows, labels, 0.5, theta1=1.0, theta2=math.inf, space=space, scale=scale, progress=False)
+    assert result.exact
+    assert result.value == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize("compiled", [pytest.param("1", marks=needs_kernels), "0"])
+def test_one_column_moves_and_another_may_only_go_missing(compiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one movable column all cells are tried, but two are searched: a column that may only go missing is one of them."""
+    monkeypatch.setenv(seam.SWITCH, compiled)
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([rng.normal(size=200), np.zeros(200)])
+    rows[rng.random(200) < 0.3, 1] = np.nan
+    labels = (rows[:, 0] + 2.0 * np.isnan(rows[:, 1]) - 0.6 + 0.3 * rng.normal(size=200) > 0.0).astype(int)
+    model = LIBRARIES["LightGBM"].made("two", 4, 2).fit(rows, labels)
+    few, truths = rows[:12], labels[:12]
+    question: dict[str, Any] = {"risk": 0.6, "theta1": 1.0, "theta2": math.inf, "scale": "raw", "progress": False, "gap": 0.0}
+    moves = tp.stability(model, few, truths, space=tp.Space(movable=["x0"]), **question)
+    priced = tp.stability(model, few, truths, space=tp.Space(missing={"x1": 0.001}), **question)
+    expensive = tp.stability(model, few, truths, space=tp.Space(missing={"x1": 1e6}), **question)
+    assert priced.exact
+    assert priced.value < moves.value
+    assert expensive.value == pytest.approx(moves.value)

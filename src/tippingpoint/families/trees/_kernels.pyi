@@ -66,6 +66,8 @@ class Ensemble:
         now: _Floats,
         losses: list[tuple[int, list[float]]],
         known: _Floats,
+        refused_begins: _Ints,
+        refused: _Ints,
         budget: int,
         seconds: float,
         threads: int,

@@ -129,7 +129,10 @@ def _moves(divided: Partition, v: int) -> bool:
     """Whether any sample may leave its cell of a variable."""
     variable = divided.forest.variables[v]
     if isinstance(variable, Line):
-        return np.isfinite(variable.price) and len(variable.cuts) > 0
+        among_numbers = np.isfinite(variable.price) and len(variable.cuts) > 0
+        # Where all thresholds are infinite there is one cell of numbers, and still one of what is missing.
+        goes_missing = np.isfinite(variable.vanishing) and (divided.rows.home[:, v] < variable.cells - 1).any()
+        return bool(among_numbers or goes_missing)
     off = np.arange(variable.cells)[None, :] != variable.cell[:, None]
     return bool(np.isfinite(variable.cost[off]).any())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from types import ModuleType
 
-VERSION = 2
+VERSION = 3
 """Which calls Python makes; `kVersion` in `native/module.cpp` is which ones a build answers."""
 
 SWITCH = "TIPPINGPOINT_KERNELS"

@@ -9,10 +9,9 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.core.atoms import AtomsOracle
 from tippingpoint.core.envelope import envelope
-from tippingpoint.families.trees.confirming import Ask
 from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.on_thresholds import on_thresholds
-from tippingpoint.families.trees.proving import TreeTask
+from tippingpoint.families.trees.proving import Ask, TreeTask
 from tippingpoint.space.domain import Domain
 
 MAX_NUMBERS = 2**22

@@ -6,12 +6,13 @@ that, it is what the next question would find itself: questions share work, and 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.families.trees.search.searcher import Found, Searcher
+from tippingpoint.families.trees.search.searcher import NONE_REFUSED, Found, Refused, Searcher
 
 
 @dataclass
@@ -41,8 +42,33 @@ class Memory:
     samples: int
     _shelves: dict[tuple[float, int], _Shelf] = field(default_factory=dict)
 
-    def search(self, searcher: Searcher, rows: IntArray, price: float, known: FloatArray, budget: int, seconds: float) -> Found:
-        """As the searcher would, at one price; what was searched before is not searched again."""
+    def search(
+        self,
+        searcher: Searcher,
+        rows: IntArray,
+        price: float,
+        known: FloatArray,
+        budget: int,
+        seconds: float,
+        refused: Refused = NONE_REFUSED,
+    ) -> Found:
+        """As the searcher would, at one price; what was searched before is not searched again.
+
+        Searches of samples some of whose places are refused are few, and each is a new one: they are not kept.
+        """
+        doubted = np.array([int(row) in refused for row in rows], dtype=bool) if refused else np.zeros(len(rows), dtype=bool)
+        if not doubted.any():
+            return self._searched(searcher, rows, price, known, budget, seconds)
+        which, others = np.flatnonzero(doubted), np.flatnonzero(~doubted)
+        end = time.monotonic() + seconds
+        found = self._searched(searcher, rows[others], price, known[others], budget, seconds)
+        left = max(end - time.monotonic(), 0.0)
+        fresh = searcher.search(rows[which], np.full(len(which), price), known[which], budget, left, refused)
+        return found.joined(fresh).take(np.argsort(np.concatenate([others, which])))
+
+    def _searched(
+        self, searcher: Searcher, rows: IntArray, price: float, known: FloatArray, budget: int, seconds: float
+    ) -> Found:
         shelf = self._shelves.get((price, budget))
         at = np.full(len(rows), -1) if shelf is None else shelf.position(rows, known)
         new = np.flatnonzero(at < 0)

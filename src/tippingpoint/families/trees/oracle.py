@@ -16,11 +16,11 @@ from tippingpoint.core.crossing import ROUND_OFF
 from tippingpoint.core.dual import Solution, Status, highest_floor, solve
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
 from tippingpoint.core.problem import Problem
-from tippingpoint.core.prover import Limits, Proof, prove
+from tippingpoint.core.prover import Ending, Limits, Proof, prove
 from tippingpoint.core.responses import Response
-from tippingpoint.families.trees.confirming import Ask, confirmed
+from tippingpoint.families.trees.confirming import confirmed
 from tippingpoint.families.trees.on_thresholds import on_thresholds
-from tippingpoint.families.trees.proving import TreeErrors, TreeGains, TreeTask
+from tippingpoint.families.trees.proving import Ask, TreeErrors, TreeGains, TreeTask
 from tippingpoint.progress import interval_bar
 from tippingpoint.space.domain import Domain
 
@@ -67,7 +67,7 @@ class Setting:
 
     def enclosure(self) -> TreeErrors | TreeGains:
         """Of which nothing is known yet; what was searched before is found again at once."""
-        return TreeErrors(self.task) if self.task.crossing else TreeGains(self.task)
+        return TreeErrors(self.task, self.ask) if self.task.crossing else TreeGains(self.task)
 
 
 class TreeOracle(Oracle):
@@ -143,9 +143,10 @@ class FoundOracle(AtomsOracle):
     certificate = BY_CELLS
 
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
+        self.gap = setting.limits.gap
         self.unit: str = setting.domain.unit
         self._enclosure = enclosure
-        rows, places, losses, self._as_found = confirmed(enclosure, setting.ask, setting.limits.seconds)
+        rows, places, losses, self._as_found = confirmed(enclosure, setting.ask)
         task, everyone = setting.task, np.arange(len(setting.task.losses))
         loss = np.concatenate([task.losses, losses])
         cost = np.concatenate([np.zeros(len(everyone)), setting.domain.distance(task.x[rows], places)])
@@ -207,6 +208,9 @@ class TunedTreeOracle(FoundOracle):
             return self
         needed = solve(replace(self._problem, responses=self)).right.price / self._problem.theta1
         return WidenedTreeOracle(setting, enclosure.widened(needed, LEVELS_A_PRICE, setting.limits.seconds))
+
+    def ending(self, problem: Problem) -> Ending | None:
+        return self._proof.ending if _question(problem) == self._question else None
 
     def attains(self, problem: Problem) -> bool:
         return not problem.moves or (self._attained and _question(problem) == self._question)
@@ -286,4 +290,7 @@ def _endings(proof: Proof, limits: Limits) -> tuple[str, ...]:
         )
     if proof.ending == "work":
         return (f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: no work is left that is likely to narrow it",)
+    if proof.ending == "rounding":
+        why = "how the model's library rounds its sums decides the rest"
+        return (f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: {why}",)
     return ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,7 +22,7 @@ from tippingpoint.families.trees.judging import Judge
 from tippingpoint.families.trees.memory import Memory
 from tippingpoint.families.trees.partition import Partition
 from tippingpoint.families.trees.search.pushing import Sides
-from tippingpoint.families.trees.search.searcher import Found, Searcher
+from tippingpoint.families.trees.search.searcher import NONE_REFUSED, Found, Refused, Searcher
 
 ERROR_PASSES = 16
 """Of the second level, where nearest errors are searched for; at the first a look without any is enough for most."""
@@ -38,11 +39,24 @@ NEAR = 4.0
 WIDENING = 4.0
 """From one radius to the next, where errors are looked for that no question needs."""
 
+MAX_REFUSED = 32
+"""Places that the library may refuse to confirm as errors of a sample, before the sample is left to rounding."""
+
+STRICT_LEVEL = 2
+"""Of work, for an error that is one however the library rounds ..."""
+
+STRICT_REACH = 4.0
+"""... and that costs no more than so many times the place that was refused."""
+
 TOP_FACTOR = 1e3
 """At so many times the price at which the dearest place pays, costs hardly matter."""
 
 PEAK_FACTOR = 1e8
 """At so many times that price costs are rounding of losses."""
+
+
+Ask = Callable[[IntArray, FloatArray], FloatArray]
+"""The losses of samples at places, by the library's own word."""
 
 
 def passes(level: int, *, crossing: bool) -> int:
@@ -121,9 +135,12 @@ class TreeTask:
         """Leaves of the forest times samples."""
         return len(self.partition.forest.values) * len(self.x)
 
-    def search(self, rows: IntArray, price: float, known: FloatArray, level: int, seconds: float) -> Found:
+    def search(
+        self, rows: IntArray, price: float, known: FloatArray, level: int, seconds: float, refused: Refused = NONE_REFUSED
+    ) -> Found:
         """By the work of a level."""
-        return self.memory.search(self.searcher, rows, price, known, passes(level, crossing=self.crossing), seconds)
+        budget = passes(level, crossing=self.crossing)
+        return self.memory.search(self.searcher, rows, price, known, budget, seconds, refused)
 
     def cost(self, rows: IntArray, cells: Int32Array) -> FloatArray:
         """What these samples pay for these cells."""
@@ -178,7 +195,11 @@ class TreeTask:
             inside = [np.clip(end, *np.sort([variable.home(low), variable.home(high)], axis=0)) for end in inside]
         costs = np.stack([variable.cost(x, low, high, end) for end in inside])
         if farthest:
-            costs = np.vstack([np.where(np.isfinite(costs), costs, 0.0), np.full(len(x), _finite(variable.vanishing))])
+            with np.errstate(invalid="ignore", over="ignore"):  # of columns that stay, and of missing numbers
+                bounds = variable.price * np.square(np.stack([low, high]) - x)
+            # The cell of a bound may hold no value of the lattice; cells before it do, and cost less than the bound itself.
+            reached = np.where(np.isfinite(costs), costs, np.where(np.isfinite(bounds), bounds, 0.0))
+            costs = np.vstack([reached, np.full(len(x), _finite(variable.vanishing))])
             return np.asarray(np.where(home > last, 0.0, costs.max(axis=0)))
         moved = np.stack([end != home for end in inside])
         return np.asarray(np.where(moved, costs, math.inf).min(axis=0))
@@ -189,9 +210,20 @@ def _finite(cost: float) -> float:
 
 
 class TreeErrors(ErrorEnclosure):
-    """The nearest errors of the samples of a forest."""
+    """The nearest errors of the samples of a forest.
 
-    def __init__(self, task: TreeTask) -> None:
+    A score may be so close to a tie that the library, which rounds, does not take the place for an error. The library has the
+    last word: a place that it does not confirm is refused, and the search goes on for the next one.
+
+    Parameters
+    ----------
+    task
+        What there is to search.
+    ask
+        The losses of samples at places, by the library's own word.
+    """
+
+    def __init__(self, task: TreeTask, ask: Ask) -> None:
         super().__init__(
             task.losses, np.full(len(task.losses), math.inf), NEAR * task.usual.nearest, _wider(task.usual.farthest)
         )
@@ -200,11 +232,17 @@ class TreeErrors(ErrorEnclosure):
         """Where the nearest errors are."""
         self.timed_out = False
         """Whether time ended an exploration."""
+        self.refused: dict[int, Int32Array] = {}
+        """By sample: places that were found, and that the library did not confirm."""
+        self._ask = ask
+        self._confirmed = np.zeros(len(task.losses), dtype=bool)
 
     def work(self, rows: IntArray, price: float, level: int, seconds: float) -> None:
         radius = _radius(price)
-        found = self.task.search(rows, radius, -np.minimum(self.nearest[rows], radius), level, seconds)
+        rows = rows[~self.settled[rows]]
+        found = self.task.search(rows, radius, -np.minimum(self.nearest[rows], radius), level, seconds, self.refused)
         self.cells[rows[found.found]] = found.cells[found.found]
+        self._confirmed[rows[found.found]] = False
         self.learn(rows, np.where(found.found, -found.profit, math.inf), -found.bound)
         if found.interrupted:
             raise KeyboardInterrupt
@@ -214,7 +252,13 @@ class TreeErrors(ErrorEnclosure):
 
         Samples of which an error is known that costs no more than `beyond` are left as they are.
         """
-        end, farthest = time.monotonic() + seconds, min(price, self._top)
+        end = time.monotonic() + seconds
+        self._explore(price, levels, end, beyond)
+        while self.confirm() and time.monotonic() < end:
+            self._explore(price, levels, end, beyond)
+
+    def _explore(self, price: float, levels: int, end: float, beyond: float) -> None:
+        farthest = min(price, self._top)
         for radius in _radii(max(beyond, self.task.usual.nearest), farthest):
             for level in range(levels):
                 rows = np.flatnonzero((self.nearest > beyond) & (self.least < np.minimum(self.nearest, radius)))
@@ -226,18 +270,50 @@ class TreeErrors(ErrorEnclosure):
         """Look for any error of the samples of which none is known."""
         self.explore(math.inf, levels, seconds, beyond=float(self.nearest[np.isfinite(self.nearest)].max(initial=0.0)))
 
+    def confirm(self) -> bool:
+        """Have the library confirm the errors that are known; whether it took any of them back."""
+        task = self.task
+        rows = np.flatnonzero((task.losses == 0.0) & np.isfinite(self.nearest) & ~self._confirmed)
+        errs = self._ask(rows, task.places(rows, self.cells[rows])) > 0.0
+        self._confirmed[rows[errs]] = True
+        doubted = rows[~errs]
+        for row in doubted.tolist():
+            before = self.refused.get(row, self.cells[:0])
+            self.refused[row] = np.concatenate([before, self.cells[row : row + 1]])
+        costs = self.nearest[doubted]
+        self.take_back(doubted)
+        given_up = np.array([len(self.refused[row]) >= MAX_REFUSED for row in doubted.tolist()], dtype=bool)
+        if given_up.any():
+            self._leave_to_rounding(doubted[given_up], costs[given_up])
+        return len(doubted) > 0
+
+    def _leave_to_rounding(self, rows: IntArray, costs: FloatArray) -> None:
+        """Look for errors of these samples that are errors however the library rounds, and leave it at that."""
+        task = self.task
+        near = np.maximum(STRICT_REACH * costs, NEAR * task.usual.nearest)
+        radius = np.minimum(near, _wider(task.usual.farthest))
+        found = task.strict.search(rows, np.zeros(len(rows)), -radius, passes(STRICT_LEVEL, crossing=True), math.inf)
+        certain = np.flatnonzero(found.found)
+        certain = certain[self._ask(rows[certain], task.places(rows[certain], found.cells[certain])) > 0.0]
+        self.cells[rows[certain]] = found.cells[certain]
+        self.nearest[rows[certain]] = -found.profit[certain]
+        self._confirmed[rows[certain]] = True
+        self.settle(rows)
+        if found.interrupted:
+            raise KeyboardInterrupt
+
     def copied(self) -> TreeErrors:
         """Another one that knows as much."""
-        return copy.deepcopy(self, {id(self.task): self.task})
+        return copy.deepcopy(self, {id(self.task): self.task, id(self._ask): self._ask})
 
     def widened(self, price: float, levels: int, seconds: float) -> TreeErrors:
         """Another one that knows as much of errors within a price, and more of those beyond."""
-        wider = TreeErrors(self.task)
-        wider.learn(np.arange(len(self.nearest)), self.nearest, self.least)
-        wider.cells = self.cells.copy()
+        wider = self.copied()
         wider.explore(math.inf, levels, seconds, beyond=price)
         nearer = np.flatnonzero(wider.nearest < np.minimum(self.nearest, price))  # they would change what was answered
         wider.nearest[nearer], wider.cells[nearer] = self.nearest[nearer], self.cells[nearer]
+        wider.least[nearer] = np.minimum(wider.least[nearer], wider.nearest[nearer])
+        wider._confirmed[nearer] = self._confirmed[nearer]  # noqa: SLF001  # of its own kind
         return wider
 
 

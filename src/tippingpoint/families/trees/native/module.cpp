@@ -11,7 +11,7 @@ using namespace nb::literals;
 
 namespace tippingpoint {
 
-constexpr int kVersion = 2;  // of these calls; `VERSION` in kernels.py
+constexpr int kVersion = 3;  // of these calls; `VERSION` in kernels.py
 
 template <typename T> using In = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
 template <typename T> using Out = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
@@ -34,13 +34,14 @@ class Ensemble {
 
     // Search rows for their best places; true where a signal ended it early. Rows that were not reached are marked as cut.
     bool search(In<int32_t> rows, In<int32_t> begins, In<double> weights, In<double> offset, In<int32_t> loss, In<double> price,
-                In<double> now, const std::vector<std::pair<int, std::vector<double>>> &losses, In<double> known, int budget,
-                double seconds, int threads, Out<double> profit, Out<double> bound, Out<uint8_t> found, Out<uint8_t> cut,
+                In<double> now, const std::vector<std::pair<int, std::vector<double>>> &losses, In<double> known,
+                In<int32_t> refused_begins, In<int32_t> refused, int budget, double seconds, int threads, Out<double> profit, Out<double> bound, Out<uint8_t> found, Out<uint8_t> cut,
                 Out<int32_t> cells, Out<int32_t> passes) const {
         std::vector<Loss> kinds;
         for (const auto &[kind, numbers] : losses) kinds.push_back(Loss::of(static_cast<Loss::Kind>(kind), numbers));
         const Request request{rows.data(), rows.shape(0), {begins.data(), weights.data(), offset.data(), loss.data()}, &kinds,
-                              price.data(), now.data(), known.data(), budget, deadline(seconds), threads};
+                              price.data(), now.data(), known.data(), refused_begins.data(), refused.data(), budget,
+                              deadline(seconds), threads};
         const Reply reply{profit.data(), bound.data(), found.data(), cut.data(), cells.data(), passes.data()};
         std::copy_n(known.data(), rows.shape(0), reply.profit);
         std::fill_n(reply.bound, rows.shape(0), kInfinity);

@@ -39,6 +39,8 @@ struct Request {
     const double *price;         // of a unit of loss; of the 0/1 loss unused
     const double *now;           // the losses as they are
     const double *profit;        // that a place must exceed
+    const int32_t *refused_begins;  // where the places of every row begin that do not count, and the end
+    const int32_t *refused;         // their cells
     int budget;                  // passes a row
     Clock::time_point deadline;
     int threads;
@@ -146,7 +148,9 @@ class RowSearch {
     void operator()(std::size_t i) {
         if (Clock::now() >= request_.deadline) return;  // it stays marked as cut
         const Row row = table_.row(request_.rows[i]);
-        Best best{request_.profit[i], false, {}};
+        const int32_t first = request_.refused_begins[i];
+        Best best{request_.profit[i], false, {}, request_.refused + static_cast<std::size_t>(first) * table_.variables,
+                  request_.refused_begins[i + 1] - first};
         double bound = best.profit;
         search_.cut = false;
         const int before = search_.passes;

@@ -43,6 +43,8 @@ struct Best {
     double profit;               // what a place must exceed; attained by `cells` if `found`
     bool found = false;
     std::vector<int32_t> cells;  // of every variable
+    const int32_t *refused = nullptr;  // places that do not count, a row of cells each, nor any in the same leaves
+    int refused_count = 0;
 };
 
 class Search {
@@ -254,7 +256,8 @@ class Search {
 
     // Local search from the descent's place.
     void try_from_here(double mu) {
-        if (objective().of_rivals()) consider_place();  // local search does not know what it is worth, and may leave it
+        // Local search does not know what a place of rivals is worth, nor which places are refused, and may leave it for one.
+        if (objective().of_rivals() || best_->refused_count > 0) consider_place();
         if (!descent_.improve(local_, slots_, objective(), mu)) return;
         if (objective().of_rivals() || objective().profit(descent_.score, descent_.cost) > best_->profit) consider_place();
     }
@@ -269,10 +272,21 @@ class Search {
         for (std::size_t v = 0; v < cells_.size(); ++v)
             cost += cell_cost(forest_.variables[v], *row_, static_cast<int>(v), cells_[v]);
         const double profit = worth_of(cells_) - cost;
-        if (profit <= best_->profit) return;
+        if (profit <= best_->profit || is_refused()) return;
         best_->profit = profit;
         best_->cells = cells_;
         best_->found = true;
+    }
+
+    // Whether a refused place is in the same leaf of every tree as `cells_`: no model tells such places apart.
+    bool is_refused() const {
+        for (int r = 0; r < best_->refused_count; ++r) {
+            const int32_t *other = best_->refused + static_cast<std::size_t>(r) * forest_.variables.size();
+            if (std::all_of(forest_.roots.begin(), forest_.roots.end(),
+                            [&](int32_t root) { return forest_.leaf(root, cells_.data()) == forest_.leaf(root, other); }))
+                return true;
+        }
+        return false;
     }
 
     // By the forest itself.
@@ -335,6 +349,8 @@ class Search {
 
     void shrink_if_worth_it() {
         shrunk_ = false;
+        // Cells that add the same become one there, though only one of them may be refused.
+        if (best_->refused_count > 0) return;
         const auto dead = [](const std::vector<uint8_t> &alive) {
             return static_cast<double>(std::count(alive.begin(), alive.end(), 0));
         };

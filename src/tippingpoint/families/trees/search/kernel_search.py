@@ -13,7 +13,7 @@ from tippingpoint.families.trees.cells import CellForest, CellRows, Line
 from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.kernels import kernels
 from tippingpoint.families.trees.search.pushing import Sides
-from tippingpoint.families.trees.search.searcher import Found
+from tippingpoint.families.trees.search.searcher import NONE_REFUSED, Found, Refused
 
 if TYPE_CHECKING:
     from tippingpoint.families.trees._kernels import Ensemble
@@ -37,11 +37,15 @@ class KernelSearcher:
         self.now = now
         self.threads = threads
 
-    def search(self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float) -> Found:
+    def search(
+        self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float, refused: Refused = NONE_REFUSED
+    ) -> Found:
         count, asked = len(rows), self.sides.of(rows)
         profit, bound, passes = np.empty(count), np.empty(count), np.empty(count, dtype=np.int32)
         found, cut = np.empty(count, dtype=np.uint8), np.empty(count, dtype=np.uint8)
         cells = np.ascontiguousarray(self.rows.home[rows])
+        places = [refused.get(int(row), cells[:0]) for row in rows] if refused else []
+        begins = np.concatenate([[0], np.cumsum([len(each) for each in places])]) if refused else np.zeros(count + 1)
         interrupted = self._ensemble.search(
             rows.astype(np.int32),
             asked.begins,
@@ -52,6 +56,8 @@ class KernelSearcher:
             self.now[rows],
             [(int(loss.kind), list(loss.numbers)) for loss in asked.losses],
             np.ascontiguousarray(known, dtype=float),
+            begins.astype(np.int32),
+            np.ascontiguousarray(np.concatenate([cells[:0], *places])),
             budget,
             seconds,
             self.threads,

@@ -155,11 +155,16 @@ class LeafBoxes:
 
     def outputs(self, cells: Int32Array) -> FloatArray:
         """`(K,)` sums of the leaves that one row of cells falls into, tree after tree as `CellForest.scores` has them."""
+        forest = self.forest
+        return np.asarray(np.add.accumulate(forest.values[forest.cut[self.leaves(cells)]], axis=0)[-1])
+
+    def leaves(self, cells: Int32Array) -> Int32Array:
+        """`(T,)` the nodes, of every tree the leaf, that one row of cells falls into."""
         forest, at = self.forest, self.forest.roots
         while True:
             inside = forest.variable[at] != LEAF
             if not inside.any():
-                return np.asarray(np.add.accumulate(forest.values[forest.cut[at]], axis=0)[-1])
+                return at
             v = np.where(inside, forest.variable[at], 0)
             cell, cut = cells[v], forest.cut[at]
             run = np.where(cell == self._missing[v], forest.missing_left[at], cell <= cut)

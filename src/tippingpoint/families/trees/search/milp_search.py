@@ -14,7 +14,7 @@ from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.search.leaf_boxes import LeafBoxes
 from tippingpoint.families.trees.search.pushing import Sides
 from tippingpoint.families.trees.search.row_search import RowSearch, Side
-from tippingpoint.families.trees.search.searcher import Found
+from tippingpoint.families.trees.search.searcher import NONE_REFUSED, Found, Refused
 from tippingpoint.families.trees.search.staircase import SideLeaves
 from tippingpoint.families.trees.search.worth import Worth
 
@@ -39,7 +39,9 @@ class MilpSearcher:
         self.now = now
         self._leaves: dict[bytes, SideLeaves] = {}
 
-    def search(self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float) -> Found:
+    def search(
+        self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float, refused: Refused = NONE_REFUSED
+    ) -> Found:
         end = time.monotonic() + seconds
         profit, bound = np.array(known, dtype=float), np.full(len(rows), math.inf)
         found, cut = np.zeros(len(rows), dtype=bool), np.ones(len(rows), dtype=bool)
@@ -56,6 +58,7 @@ class MilpSearcher:
                     sample = int(rows[i])
                     costs = [each[k] for each in reach.cells]
                     row = RowSearch(self.rows.home[sample], costs, reach.leaves[k], float(known[i]), end)
+                    row.refuse(refused.get(sample, cells[:0]))
                     bound[i] = row.run(self._sides_of(sample, float(price[i])), budget)
                     profit[i], found[i], cells[i], cut[i] = row.best, row.found, row.cells, row.cut
         except KeyboardInterrupt:

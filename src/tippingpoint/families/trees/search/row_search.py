@@ -102,6 +102,11 @@ class RowSearch:
         self.cut: bool = False
         self.end = end
         self.work: int = 0
+        self._refused: Int32Array = np.zeros((0, len(home)), dtype=np.int32)
+
+    def refuse(self, places: Int32Array) -> None:
+        """Let these places not count, nor any that is in the same leaves."""
+        self._refused = places
 
     def run(self, sides: list[Side], budget: int) -> float:
         """The bound on the profit of any place: what is attained, where that is the best."""
@@ -144,9 +149,13 @@ class RowSearch:
         score = side.score(cells)
         cost = sum(float(costs[cell]) for costs, cell in zip(self.costs, cells, strict=True))
         profit = side.worth.at(score) - cost
-        if profit > self.best:
+        if profit > self.best and not self._is_refused(side, cells):
             self.best, self.found, self.cells = profit, True, cells
         return score
+
+    def _is_refused(self, side: Side, cells: Int32Array) -> bool:
+        leaves = side.leaves.boxes.leaves
+        return any(np.array_equal(leaves(cells), leaves(place)) for place in self._refused)
 
     def _prove(self, side: Side) -> float:
         """The bound after programs for bands of scores, best first.
@@ -173,7 +182,8 @@ class RowSearch:
                 heapq.heappush(bands, self._band(side, part.low, part.high, -part.minus_bound, part.seen))
         return max(left, -bands[0].minus_bound if bands else -math.inf)
 
-    def _band(self, side: Side, low: float, high: float, bound: float, seen: tuple[Int32Array, ...] = ()) -> Band:
+    def _band(self, side: Side, low: float, high: float, bound: float, seen: tuple[Int32Array, ...] | None = None) -> Band:
+        seen = tuple(self._refused) if seen is None else seen
         return Band(-min(bound, side.stairs.bound(side.worth, low, high)), low, high, seen)
 
     def _solve(self, side: Side, band: Band) -> tuple[list[Band], float]:

@@ -6,7 +6,9 @@ what an error costs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
@@ -64,13 +66,21 @@ ARRAYS = ("profit", "bound", "found", "cells", "cut")
 """What a search tells of every row."""
 
 
+Refused = Mapping[int, Int32Array]
+"""By sample: the cells, a row each, of places that do not count, nor any place in the same leaves of all trees."""
+
+NONE_REFUSED: Refused = MappingProxyType({})
+
+
 class Searcher(Protocol):
     """Who searches."""
 
     name: str
     """In words: by what."""
 
-    def search(self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float) -> Found:
+    def search(
+        self, rows: IntArray, price: FloatArray, known: FloatArray, budget: int, seconds: float, refused: Refused = NONE_REFUSED
+    ) -> Found:
         """The best places of rows.
 
         Parameters
@@ -87,6 +97,8 @@ class Searcher(Protocol):
         seconds
             After which to end, with what is known by then. An interrupt from the keyboard ends it likewise, and is told
             rather than raised: what was found so far is not lost.
+        refused
+            Places that do not count, though their scores are high enough.
         """
         ...
 
