@@ -232,6 +232,8 @@ def calls(rng: Rng, folder: Path) -> str:
     ask = {"m": later if rng.random() < 0.5 else plain}
     try:
         told, runs = _refusable(lambda: _collected(store, ask, judge=judge, **settings))
+    except KeyboardInterrupt:  # before there is any answer, as if somebody had pressed Ctrl-C
+        return "refused" if kind == 0 and raised is KeyboardInterrupt and bad < settings["concurrency"] else "an interrupt"
     finally:
         over.set()
     if told != "answered":

@@ -105,3 +105,10 @@ def test_values_of_other_kinds_in_a_table(tmp_path: Path) -> None:
         where.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         told(lambda: tp.read_runs(where))
         told(lambda: tp.read_runs(where, cost="words", original="a"))
+
+
+def test_a_fingerprint_that_is_a_list_is_one(tmp_path: Path) -> None:
+    where = tmp_path / HARNESS[0].name
+    lines = [json.loads(line) for line in HARNESS[0].read_text(encoding="utf-8").splitlines()]
+    where.write_text("".join(json.dumps({**line, "doc_hash": ["a", {}]}) + "\n" for line in lines), encoding="utf-8")
+    told(lambda: tp.read_runs([where, *HARNESS[1:]], original="capitals"))

@@ -58,7 +58,7 @@ def _outcome(place: Place, record: dict[str, Any], task: str, model: str) -> Out
         text=_prompt(record),
         answer=answer,
         target=record.get("target"),
-        document=record.get("doc_hash") or None,
+        document=str(record["doc_hash"]) if record.get("doc_hash") else None,
         content=_digest(record.get("doc")),
         missing="the filter found no answer" if answer == INVALID else None,
     )
