@@ -105,3 +105,13 @@ def test_envelopes_of_moves_are_those_with_staying_added() -> None:
     assert [atoms.chosen(price)[0] for price in atoms.prices(np.array([0]))] == [1, 2]
     with pytest.raises(UnsupportedError, match="no ceiling"):
         atoms.escape(1.0)
+
+
+def test_a_move_whose_cost_is_rounded_to_zero_is_a_move() -> None:
+    atoms = Atoms(np.zeros((2, 1)))
+    atoms.add(np.array([0]), np.array([1.0]), np.array([0.0]), np.array([[5e-324]]))
+    sample, lift, cost, places = atoms.kept()
+    assert sample.tolist() == [0, 0, 1]
+    assert lift.tolist() == [0.0, 1.0, 0.0]
+    assert (cost > 0.0).tolist() == [False, True, False]
+    assert places[:, 0].tolist() == [0.0, 5e-324, 0.0]

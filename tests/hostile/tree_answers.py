@@ -64,6 +64,9 @@ HALVINGS = 90
 FARTHEST = 1e9
 """Price beyond which only the largest risk is left, in units of the largest cost of a place."""
 
+LEAST = 1e-200
+"""A squared distance that is not zero."""
+
 EXTREME = 1e20
 """A cost that is no ordinary number."""
 
@@ -593,7 +596,8 @@ def _moves(
     if targets is None:
         first, last = np.maximum(cells.left, least[:, None]), np.minimum(cells.right, most[:, None])
         apart = np.square(np.clip(x[:, None], first, np.maximum(first, last)) - x[:, None])
-        return np.where((first <= last) & (apart > 0.0), rate * np.where(apart > 0.0, apart, 1.0), math.inf)
+        # The square of the distance to the next double may be rounded to zero, and is none.
+        return np.where(first <= last, rate * np.maximum(apart, LEAST), math.inf)
     apart = np.square(targets - x[:, None])
     apart = np.where((targets >= least[:, None] - 1e-9) & (targets <= most[:, None] + 1e-9), apart, math.inf)
     best = np.full((len(x), len(cells.left)), math.inf)

@@ -53,6 +53,8 @@ def of_fields(result: tp.StabilityResult) -> Numbers:
     for name, value in result.to_dict().items():
         if name in WORDS:
             flat[f"{name}={value}"] = 1.0
+        elif name == "ending":  # of a proof that did not close its gap
+            flat |= {f"ending={value}": 1.0} if value not in (None, "gap") else {}
         elif name == "notes":
             flat["notes"] = float(len(value))
         elif name == "caution":

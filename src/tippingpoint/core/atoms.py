@@ -67,6 +67,10 @@ class Store(ABC):
         raise UnsupportedError("places that are counted off have no ceiling, so nothing can escape from it.")
 
 
+LEAST_COST = 1e-200
+"""What a move costs at least: the square of a tiny distance may be rounded to zero, which is the cost of staying."""
+
+
 class Envelopes(Store):
     """The atoms that are best at some price, sorted by sample and lift; which one it is counts through all of them.
 
@@ -246,7 +250,7 @@ class Atoms:
     def add(self, sample: IntArray, lift: FloatArray, cost: FloatArray, places: FloatArray) -> None:
         """Remember these, as far as they lift the loss."""
         pays = np.flatnonzero(lift > 0.0)
-        self._parts.append((sample[pays], lift[pays], cost[pays], places[pays]))
+        self._parts.append((sample[pays], lift[pays], np.maximum(cost[pays], LEAST_COST), places[pays]))
         self._pruned = None
         if sum(len(part[0]) for part in self._parts) > MAX_ATOMS_A_SAMPLE * self._samples:
             self._prune()

@@ -220,3 +220,23 @@ def test_many_columns_that_no_tree_looks_at_are_counted() -> None:
     moved = rows + rng.normal(size=rows.shape)
     result = tp.stability(model, moved, labels, 0.6, scale="raw", **PRICES)
     assert "no tree looks at 'x0', 'x1', 'x2', 'x3', 'x4' and 2 more: to move there changes nothing" in result.notes
+
+
+@pytest.mark.parametrize("movable", [["x0"], ["x0", "x1"]])
+@pytest.mark.parametrize("loss", ["zero_one", "logistic"])
+def test_a_row_at_zero_on_a_threshold_at_zero_is_where_it_is(loss: str, movable: list[str]) -> None:
+    """The next number is 5e-324, whose square is rounded to zero: it is a move all the same, and not the risk as it is."""
+    rows = np.column_stack([np.repeat([-1.0, 0.0, 1.0], 40), np.tile([0.0, 1.0], 60)])
+    labels = (rows[:, 0] > 0.0).astype(int)
+    model = LIBRARIES["histograms"].made("two", 3, 1).fit(rows, labels)
+    for (predictor,) in model._predictors:
+        predictor.nodes["num_threshold"] = 0.0
+    few, truths = rows[::10], labels[::10]
+    losses = np.array([float(own != told) for own, told in zip(truths, model.predict(few), strict=True)])
+    space = tp.Space(movable=movable)
+    result = tp.stability(model, few, truths, 0.3 if loss == "zero_one" else 1.0, loss=loss, space=space, scale="raw", **PRICES)
+    if loss == "zero_one":
+        assert result.current_risk == losses.mean() == 0.0
+    still = tp.stability(model, few, truths, result.risk, loss=loss, theta1=math.inf, theta2=1.0)
+    assert result.current_risk == still.current_risk
+    assert result.value < still.value

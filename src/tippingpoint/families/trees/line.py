@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
-from tippingpoint.core.atoms import AtomsOracle
+from tippingpoint.core.atoms import LEAST_COST, AtomsOracle
 from tippingpoint.core.envelope import envelope
 from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.on_thresholds import on_thresholds
@@ -51,7 +51,8 @@ class LineOracle(AtomsOracle):
         places = task.places(rows, cells)
         found_losses = ask(rows, places)
         loss = np.concatenate([task.losses, found_losses])
-        cost = np.concatenate([np.zeros(len(everyone)), domain.distance(task.x[rows], places)])
+        paid = np.maximum(domain.distance(task.x[rows], places), LEAST_COST)
+        cost = np.concatenate([np.zeros(len(everyone)), paid])
         shown = dict(zip(domain.names, np.concatenate([task.x, places]).T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, shown)
         self.unit: str = domain.unit

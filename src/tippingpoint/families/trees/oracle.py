@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.core.atoms import AtomsOracle
+from tippingpoint.core.atoms import LEAST_COST, AtomsOracle
 from tippingpoint.core.crossing import ROUND_OFF
 from tippingpoint.core.dual import Solution, Status, highest_floor, solve
 from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
@@ -149,7 +149,8 @@ class FoundOracle(AtomsOracle):
         rows, places, losses, self._as_found = confirmed(enclosure, setting.ask)
         task, everyone = setting.task, np.arange(len(setting.task.losses))
         loss = np.concatenate([task.losses, losses])
-        cost = np.concatenate([np.zeros(len(everyone)), setting.domain.distance(task.x[rows], places)])
+        paid = np.maximum(setting.domain.distance(task.x[rows], places), LEAST_COST)
+        cost = np.concatenate([np.zeros(len(everyone)), paid])
         shown = np.concatenate([task.x, places])
         columns = dict(zip(setting.domain.names, shown.T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, columns)
