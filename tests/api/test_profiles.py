@@ -163,6 +163,7 @@ def test_the_sensitive_distribution_has_mass_one_and_exactly_the_threshold_as_it
     risk = min(profile.risk * 1.4 + 0.01, 0.99 if loss == "zero_one" else INF)
     result = profile.stability(risk, theta1=prices[0], theta2=prices[1], divergence=divergence)
     if result.status == "unreachable":
+        assert result.largest_risk is not None
         assert result.largest_risk < risk
         return
     q = result.sensitive

@@ -67,6 +67,7 @@ def test_nothing_moves_and_the_value_is_exact() -> None:
     q = sensitive_distribution(problem, solution)
     assert not oracle.exact
     assert oracle.attains(problem)
+    assert oracle.ending(problem) is None, "nothing is proved step by step"
     assert certificate.by == NOTHING_MOVES
     assert certificate.lower == pytest.approx(q.total_cost, rel=1e-9)
     assert (q.lift == 0.0).all()

@@ -426,3 +426,13 @@ def test_an_oracle_that_says_no_more_bounds_risks_where_it_is_exact() -> None:
     assert searched.risk_bound(asked(searched, INF, 0.25, KL())) == float(searched.losses.max())
     assert searched.timed() is searched
     assert searched.reaching(problem, 0.1) is None
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.label)
+@pytest.mark.parametrize("risk", [1.0, 1.0 - 2.0**-53])
+def test_errors_for_nothing_lift_the_risk_to_the_largest_for_nothing(divergence: Divergence, risk: float) -> None:
+    """What is left of the cost is rounding, and the search for a bound that is as high goes far out."""
+    losses = (np.arange(14) % 3 == 1).astype(float)
+    responses, base = NearestErrors(losses, np.zeros(14)), np.full(14, 1.0 / 14.0)
+    solution = solve(Problem(responses, base, risk, 5.0, 0.2, divergence))
+    assert max(solution.left.cost, solution.right.cost, solution.lower) <= 1e-15

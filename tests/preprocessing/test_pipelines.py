@@ -444,6 +444,7 @@ def test_a_word_of_the_user_beats_what_the_pipeline_suggests() -> None:
     space = tp.Space(kind={"job": "ordinal", "city": "fixed"}, movable=["job", "city"], direction={"job": "up"})
     profile = tp.profile(model, frame, y, space=space)
     everyone = profile.stability(0.9, theta1=1.0, theta2=math.inf).largest_risk
+    assert everyone is not None
     q = profile.stability(everyone, theta1=1.0, theta2=math.inf).sensitive
     before = frame.loc[q["row"]].reset_index(drop=True)
     levels = q["job"].cat.codes.to_numpy() - before["job"].cat.codes.to_numpy()

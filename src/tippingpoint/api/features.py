@@ -105,13 +105,14 @@ def ranked(case: Case, risk: float, question: Mapping[str, Any], features: Any) 
     chosen = _chosen(case.domain, features)
     single = _SingleFeatures(case, case.judgement.shared(len(chosen)), chosen, risk, question)
     limit = _limit(case, risk, question)  # first: a model that was interrupted may not answer any more
-    found, reach = dict[str, StabilityResult](), dict[str, float]()
+    found, reach, proved = dict[str, StabilityResult](), dict[str, float](), True
     with progress_bar("features", len(chosen), show=None if case.judgement.searched else False) as tick:
 
         def result(name: str) -> StabilityResult:
+            nonlocal proved
             # Of the size of the data is only what a single result needs; a ranking of many keeps their numbers.
             alone = single.profile(name)
-            reach[name] = alone.reach
+            reach[name], proved = alone.reach, proved and alone.oracle.exact
             found[name] = alone.stability(risk, **question).without_evidence(OF_RANKING)
             tick(len(found))
             return found[name]
@@ -127,6 +128,7 @@ def ranked(case: Case, risk: float, question: Mapping[str, Any], features: Any) 
         case.features.backend,
         single,
         len(found) < len(chosen) or any(each.interrupted for each in found.values()),
+        proved,
     )
 
 

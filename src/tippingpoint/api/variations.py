@@ -61,7 +61,8 @@ def variation_stability(table: Any, risk: float, *, variation: str | None = None
         found[name], reach[name] = alone.stability(risk, **question).without_evidence(OF_RANKING), alone.reach
     in_order = dict(sorted(found.items(), key=lambda item: (item[1].value, -reach[item[0]])))
     kinds, reaches = dict.fromkeys(in_order, column), {name: reach[name] for name in in_order}
-    return VariationStability(in_order, _limit(profile, risk, question), kinds, reaches, profile.backend, single)
+    limit, proved = _limit(profile, risk, question), oracle.exact
+    return VariationStability(in_order, limit, kinds, reaches, profile.backend, single, reach_proved=proved)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ PLAIN_FROM = 1e-4
 """Mean square of `x` from which on `e^x - 1 - x` may be computed as it stands: its mean is right to thirteen digits then."""
 
 MAX_KNOWN_ERROR = 1e-6
-"""Rounding, in scores, up to which extremes and the mean are taken from sums; beyond it they are those of the scores."""
+"""Rounding, in scores, up to which the top and the mean are taken from sums; beyond it they are those of the scores."""
 
 Moved = tuple[Response, FloatArray]
 """A response, and what it gains."""
@@ -228,11 +228,19 @@ class Look:
         response = self.terms.respond(block, self.price)
         return response, self.terms.gain(self.price, response)
 
-    def scaled(self, block: Block, top: float, *, centred: bool) -> FloatArray:
-        """`(v_i - top)/θ2`."""
+    def highest(self, block: Block) -> float:
+        """The largest `v_i`, rounded as `scaled` rounds it."""
+        return float(self._values(block, centred=False).max(initial=-math.inf))
+
+    def _values(self, block: Block, *, centred: bool) -> FloatArray:
         values = self.terms.above(block.losses) if centred else block.losses - self.terms.risk
         values *= self.price
         values += self.moved(block)[1]
+        return values
+
+    def scaled(self, block: Block, top: float, *, centred: bool) -> FloatArray:
+        """`(v_i - top)/θ2`."""
+        values = self._values(block, centred=centred)
         values -= top
         values /= self.terms.theta2
         return values
@@ -244,11 +252,13 @@ def _in_rounds(terms: Terms, samples: Samples, price: float) -> Evaluation:
     found = samples.gather(look)
     mean_gain = math.fsum(each[0] for each in found)
     low, high = min(each[1] for each in found), max(each[2] for each in found)
-    centred = max(high - mean_gain, mean_gain - low) < theta2
+    rounded = np.spacing(max(abs(low), abs(high), abs(price * terms.wanted))) > MAX_KNOWN_ERROR * theta2
+    centred = max(high - mean_gain, mean_gain - low) < theta2 and not rounded
     shift = 0.0 if centred else price * terms.wanted
     top = mean_gain if centred else high - shift
+    if rounded:
+        top = max(samples.gather(look.highest))
     known = ((low - shift - top) / theta2, (high - shift - top) / theta2, (mean_gain - shift - top) / theta2)
-    rounded = np.spacing(max(abs(low), abs(high), abs(shift))) > MAX_KNOWN_ERROR * theta2
 
     def pairs(block: Block) -> Pairs:
         return look.scaled(block, top, centred=centred), block.base

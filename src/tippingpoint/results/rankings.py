@@ -45,8 +45,10 @@ class FeatureStability(Result):
     kinds
         What each feature is; "group" for several.
     reach
-        The largest risk that moving the feature reaches at any cost, nothing reweighted: the present risk for a feature that
-        the model does not use.
+        The largest risk that moving the feature reaches at any cost, or was found to reach, nothing reweighted: the present
+        risk for a feature that the model does not use.
+    reach_proved
+        Whether every `reach` is proved to be the largest; otherwise they are lower bounds.
     backend
         Kind of frame that results come in.
     again
@@ -74,6 +76,7 @@ class FeatureStability(Result):
     backend: str = "pandas"
     again: Callable[[str], StabilityResult] | None = None
     interrupted: bool = False
+    reach_proved: bool = False
     detached: str = field(default=NUMBERS_ONLY, compare=False)
 
     COLUMNS = ("value", "lower", "upper", "standard_error", "moved_share")
@@ -131,7 +134,8 @@ class FeatureStability(Result):
             {self.ONE: name, "kind": self.kinds[name], "reach": self.reach[name], **result.to_dict()}
             for name, result in self.results.items()
         ]
-        return {"interrupted": self.interrupted, "limit": self.limit, f"{self.ONE}s": ranked}
+        known = {"interrupted": self.interrupted, "reach_proved": self.reach_proved, "limit": self.limit}
+        return {**known, f"{self.ONE}s": ranked}
 
     @classmethod
     def _restored(cls, stored: Mapping[str, Any]) -> FeatureStability:
@@ -143,6 +147,7 @@ class FeatureStability(Result):
             {name: required(row, "kind") for name, row in rows.items()},
             {name: decode(required(row, "reach")) for name, row in rows.items()},
             interrupted=interrupted,
+            reach_proved=bool(stored.get("reach_proved", False)),
             detached=f"was read from JSON, which holds its numbers only; run {cls.MAKER} again",
         )
 
@@ -232,7 +237,7 @@ class FeatureStability(Result):
 
     def _notes(self) -> list[str]:
         searched = any(not r.exact for r in self.results.values())
-        reaches = "was found to reach" if searched else "reaches"
+        reaches = "reaches" if self.reach_proved else "was found to reach"
         first = cautions({name: r.caution for name, r in self.results.items()})
         legend = [*first, f"reach: the largest risk that {self._ALONE} {reaches}, at any cost."]
         if math.isfinite(self.limit):

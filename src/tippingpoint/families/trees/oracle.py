@@ -208,7 +208,8 @@ class TunedTreeOracle(FoundOracle):
         if isinstance(enclosure, TreeGains) or self.interrupted:
             return self
         needed = solve(replace(self._problem, responses=self)).right.price / self._problem.theta1
-        return WidenedTreeOracle(setting, enclosure.widened(needed, LEVELS_A_PRICE, setting.limits.seconds))
+        with interval_bar("errors farther away", show=setting.progress):
+            return WidenedTreeOracle(setting, enclosure.widened(needed, LEVELS_A_PRICE, setting.limits.seconds))
 
     def ending(self, problem: Problem) -> Ending | None:
         return self._proof.ending if _question(problem) == self._question else None

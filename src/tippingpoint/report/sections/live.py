@@ -59,6 +59,7 @@ class Live(Unserved):
     base: dict[str, Any]
     exact: bool
     places: int
+    time_limit_reached: bool
     standing: list[str]
     lower: float
     present: bool
@@ -112,6 +113,7 @@ def _live(material: Material, embedded: Embedded) -> Live:
         "base": pack(material.evidence.base),
         "exact": embedded.exact,
         "places": embedded.places,
+        "time_limit_reached": embedded.oracle.timed_out,
         "standing": [material.standing, material.standing_elsewhere],
         "lower": result["lower"],
         # Of a table that is not exact, some outcomes are missing, those of samples as they are perhaps among them.
@@ -176,6 +178,8 @@ def _lead(live: Live, result: Mapping[str, Any]) -> str:
     elif not live["exact"]:
         known = f"It knows at most {live['places']} places a row, so that"
         sentences.append(f"{known} away from the report's own setting a number is an upper bound.")
+    if live["time_limit_reached"]:
+        sentences.append("The time limit ended the search for other settings, so more time may narrow their numbers.")
     if not result["exact"] and "floor" not in live["profile"]:
         sentences.append(
             "The changes were searched for, so each number is an upper bound; a search at that very setting may find less."
