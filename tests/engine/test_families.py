@@ -101,7 +101,7 @@ def test_bounds_of_any_partitions_hold_and_say_where_they_may_differ(kind: str, 
     model, options, closed = ALIKE[kind]
     rows = X.to_numpy()
     ends = np.linspace(0, len(rows), count + 1).astype(int)
-    question = {"theta1": 1.0, "theta2": 0.5}
+    question: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}
     made = tp.profile(model, rows, SIGN, threads=1, **options)
     risk = 0.5 * (1.0 + made.risk)
     whole = made.stability(risk, **question)
