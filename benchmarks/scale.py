@@ -21,7 +21,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -506,6 +506,50 @@ def made(plan: Plan) -> Iterator[str]:
     )
 
 
+def peak_of(command: Sequence[str]) -> int:
+    """The largest peak (`VmHWM`) of a command and of all processes that it starts, in bytes."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    found = 0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=env) as child:  # noqa: S603  # ours
+        while child.poll() is None:
+            for pid in _with_children(child.pid):
+                with suppress(OSError):  # it has ended
+                    found = max(found, memory_of(pid, "VmHWM"))
+            time.sleep(0.1)
+        if child.returncode:
+            message = f"{command} ended with {child.returncode}"
+            raise OSError(message)
+    return found
+
+
+def _with_children(pid: int) -> list[int]:
+    with suppress(OSError):
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        children = [int(child) for task in tasks for child in (task / "children").read_text(encoding="ascii").split()]
+        return [pid, *(each for child in children for each in _with_children(child))]
+    return []
+
+
+def files(plan: Plan) -> Iterator[str]:
+    """Peak memory of the command line on Parquet files: the largest of its processes."""
+    yield heading("rows", "row groups of", "`--memory`", "peak", "without rows")
+    with tempfile.TemporaryDirectory() as folder:
+        model, few = Path(folder) / "model.json", Path(folder) / "few.parquet"
+        names = [f"x{j}" for j in range(20)]
+        linear = {"coef": coefficients(20).tolist(), "intercept": 0.0, "features": names, "classes": [-1, 1]}
+        model.write_text(json.dumps(linear), encoding="utf-8")
+        write_parquet(few, 1000, 1000)
+        base = [sys.executable, "-m", "tippingpoint", "evaluate", "--model", str(model), "--target", "y", "--risk", "0.45"]
+        baseline = peak_of([*base, "--memory", "0", "--data", str(few)])
+        for rows, group in ((plan.parquet, 100_000), (plan.parquet // 2, 2**20)):
+            path = Path(folder) / f"{group}.parquet"
+            write_parquet(path, rows, group)
+            for memory in (("0",), ("100 MB",), ("100 MB", "--workers", "2")):
+                peak = peak_of([*base, "--data", str(path), "--memory", *memory])
+                sizes = (f"{peak / MIB:.0f} MiB", f"{baseline / MIB:.0f} MiB")
+                yield table(f"{rows:,} x 20", f"{group:,}", " ".join(memory), *sizes)
+
+
 PARTS: dict[str, Callable[[Plan], Iterator[str]]] = {
     "question": question,
     "reading": reading,
@@ -514,6 +558,7 @@ PARTS: dict[str, Callable[[Plan], Iterator[str]]] = {
     "threads": threads,
     "cluster": cluster,
     "made": made,
+    "files": files,
 }
 
 

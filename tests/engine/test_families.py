@@ -14,8 +14,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import tippingpoint as tp
 from partitioned import cut, oracles, planned
 from tippingpoint.api.cases import prepared
+from tippingpoint.engine.oracle import APART
 from tippingpoint.engine.partitions import partitions_of
 from tippingpoint.losses import PiecewiseLinear
 
@@ -76,3 +78,47 @@ def test_losses_of_partitions_are_those_of_the_whole(name: str) -> None:
     assert {each.range for each in every} == {case.judgement.range}
     losses = np.concatenate([each.oracle.losses for each in every if each.oracle is not None])
     np.testing.assert_allclose(losses, case.judgement.oracle(case.domain).losses, rtol=1e-6, atol=1e-9)
+
+
+def torch_net() -> Any:
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1)).double()
+
+
+NET = torch_net()
+TREE = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X.to_numpy(), SIGN)
+ALIKE: dict[str, tuple[Any, dict[str, Any], bool]] = {
+    "linear": (([1.0, 0.3], 0.1), {}, True),
+    "trees": (TREE, {}, False),
+    "module": (NET, {"certify": "quick"}, False),
+    "black box": (lambda rows: np.where(np.asarray(rows)[:, 0] > 0.0, 1, -1), {"output": "label", "calls": 60 * 60}, False),
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("kind", ALIKE)
+def test_bounds_of_any_partitions_hold_and_say_where_they_may_differ(kind: str, count: int) -> None:
+    model, options, closed = ALIKE[kind]
+    rows = X.to_numpy()
+    ends = np.linspace(0, len(rows), count + 1).astype(int)
+    question: dict[str, Any] = {"theta1": 1.0, "theta2": 0.5}
+    made = tp.profile(model, rows, SIGN, threads=1, **options)
+    risk = 0.5 * (1.0 + made.risk)
+    whole = made.stability(risk, **question)
+    cut = tp.profile(model, [(rows[a:b], SIGN[a:b]) for a, b in pairwise(ends)], None, threads=1, **options)
+    parts = cut.stability(risk, **question)
+    assert cut.risk == pytest.approx(made.risk, rel=1e-12)
+    assert (APART in parts.notes) == (not closed)
+    assert max(parts.lower, whole.lower) <= min(parts.value, whole.value) * (1.0 + 1e-9), "every bound holds of every find"
+    if closed:
+        assert (parts.value, parts.lower) == pytest.approx((whole.value, whole.lower), rel=1e-12)
+        assert parts.standard_error == pytest.approx(whole.standard_error, rel=1e-12)
+        assert parts.standing.exact == whole.standing.exact
+    elif kind == "trees":
+        assert parts.value == pytest.approx(whole.value, rel=1e-9)
+        assert parts.standard_error == pytest.approx(whole.standard_error, rel=1e-9)
+    cost = 0.5 * whole.value
+    ours, theirs = cut.worst_risk(cost, **question), made.worst_risk(cost, **question)
+    for each in (ours, theirs):
+        for found in (ours, theirs):
+            assert each.certified is None or found.value <= each.certified + 1e-9
