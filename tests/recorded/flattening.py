@@ -42,7 +42,7 @@ def of_result(result: tp.StabilityResult) -> Numbers:
         return flat
     flat["influence.length"] = math.sqrt(math.fsum(np.square(result.influence)))
     flat["influence.sloped"] = _sloped(result.influence)
-    if result.status != "unreachable":
+    if result.status not in ("unreachable", "not_found"):
         flat |= under("sensitive", of_sensitive(result.sensitive))
     return flat
 
@@ -63,6 +63,10 @@ def of_fields(result: tp.StabilityResult) -> Numbers:
             flat["trace.length"], flat["trace.sum"] = float(len(value)), math.fsum(map(float, value))
         elif name in OF_TABLES:
             flat |= {name: float(value)} if value else {}
+        elif name in ("largest_risk", "largest_risk_found"):
+            flat |= {} if value is None else {name: float(value)}  # only what is proved, or was found
+        elif name == "time_limit_reached":
+            flat |= {name: 1.0} if value else {}
         elif name != "schema":
             flat[name] = float(value)
     flat["gap"] = result.gap
