@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import tippingpoint as tp
 from compiled import needs_kernels
@@ -240,3 +241,20 @@ def test_a_row_at_zero_on_a_threshold_at_zero_is_where_it_is(loss: str, movable:
     still = tp.stability(model, few, truths, result.risk, loss=loss, theta1=math.inf, theta2=1.0)
     assert result.current_risk == still.current_risk
     assert result.value < still.value
+
+
+@needs_kernels
+def test_partitions_say_that_their_work_is_fixed() -> None:
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.normal(size=(400, 6)), columns=list("abcdef"))
+    x["label"] = (x["a"] * x["b"] + x["c"] > 0.0).astype(int)
+    seen, data = x[:200], x[200:].reset_index(drop=True)
+    model = RandomForestClassifier(40, random_state=0, n_jobs=1).fit(seen.drop(columns="label"), seen["label"])
+    asked: dict[str, Any] = {"scale": "raw", "progress": False}
+    found = tp.stability(model, [data[:100], data[100:]], "label", 0.6, gap=0.0, **asked)
+    assert found.gap > 1e-6
+    assert found.ending == "partitions"
+    assert any(note.startswith("gap=0 is not reached, only ") for note in found.notes)
+    loose = tp.stability(model, [data[:100], data[100:]], "label", 0.6, gap=0.5, **asked)
+    assert loose.ending == "gap"
+    assert not any("is not reached" in note for note in loose.notes)
