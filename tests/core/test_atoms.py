@@ -115,3 +115,11 @@ def test_a_move_whose_cost_is_rounded_to_zero_is_a_move() -> None:
     assert lift.tolist() == [0.0, 1.0, 0.0]
     assert (cost > 0.0).tolist() == [False, True, False]
     assert places[:, 0].tolist() == [0.0, 5e-324, 0.0]
+
+
+def test_of_two_gains_that_differ_by_rounding_the_cheaper_counts() -> None:
+    loss = np.array([0.25, 4.625153287, np.nextafter(4.625153287, 5.0), 5.0])
+    kept = envelope(np.zeros(4, dtype=np.intp), loss, np.array([0.0, 0.65, 1.15, 1.2]))
+    assert kept.tolist() == [0, 1, 3]
+    kept = envelope(np.zeros(3, dtype=np.intp), -loss[:3][::-1], np.array([0.0, 0.65, 1.15]))
+    assert kept.tolist() == [0, 2], "also of what is less than nothing"

@@ -436,3 +436,16 @@ def test_errors_for_nothing_lift_the_risk_to_the_largest_for_nothing(divergence:
     responses, base = NearestErrors(losses, np.zeros(14)), np.full(14, 1.0 / 14.0)
     solution = solve(Problem(responses, base, risk, 5.0, 0.2, divergence))
     assert max(solution.left.cost, solution.right.cost, solution.lower) <= 1e-15
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda each: each.name)
+def test_a_cost_so_large_that_it_pays_for_far_places_reaches_them(divergence: Divergence) -> None:
+    """Reweighting alone reaches 0.5 cheaply; places at 1e76 are reached by a cost of that size, and by no less."""
+    loss = np.column_stack([np.linspace(0.1, 0.5, N), np.full(N, 4.0)])
+    cost = np.column_stack([np.zeros(N), np.full(N, 1e76)])
+    problem = asked(atoms(loss, cost), 0.5, 1.0, divergence)
+    few, half, all_of_it = (problem.current + worst(problem, paid).rise for paid in (1e60, 2.5e75, 1e77))
+    assert few <= 0.5 * (1.0 + 1e-9)
+    assert 0.5 < half < 4.0
+    assert all_of_it == pytest.approx(4.0)
+    assert solve(replace(problem, risk=half)).lower == pytest.approx(2.5e75, rel=1e-6)

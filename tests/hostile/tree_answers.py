@@ -67,6 +67,9 @@ FARTHEST = 1e9
 LEAST = 1e-200
 """A squared distance that is not zero."""
 
+LEAST_COST = 1e-9
+"""Below it the truth, which adds up numbers near one, is rounding."""
+
 EXTREME = 1e20
 """A cost that is no ordinary number."""
 
@@ -681,7 +684,7 @@ def _asked(rng: np.random.Generator, model: Model, drawn: Setting, loss: str) ->
         yield "stability", _of(found, _stability, truth, atoms.now, close), how
         yield "largest risk", _of(found, _largest, largest, close), how
         if k < COSTS:
-            cost = float(rng.choice([0.01, 0.1, 0.5, 1.0, 3.0, 30.0])) * (truth if 0.0 < truth < math.inf else 1.0)
+            cost = float(rng.choice([0.01, 0.1, 0.5, 1.0, 3.0, 30.0])) * (truth if LEAST_COST < truth < math.inf else 1.0)
             how = f"cost={cost!r}, {question.asked}"
             found = _answer(profile.worst_risk, cost, question, atoms)
             yield "worst risk", _of(found, _worst, question.worst(atoms, cost), close), how

@@ -7,6 +7,10 @@ import numpy as np
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 
 
+TIE = 2.0**-48
+"""Relative difference of two gains that is rounding: at the largest risk the cheaper of the two counts."""
+
+
 def envelope(group: IntArray, gain: FloatArray, cost: FloatArray) -> IntArray:
     """The alternatives on the envelopes `max λ·gain - cost` of their groups, sorted by group and then by gain.
 
@@ -28,11 +32,11 @@ def _near_one(values: FloatArray) -> FloatArray:
 
 
 def undominated(group: IntArray, gain: FloatArray, cost: FloatArray) -> IntArray:
-    """The alternatives that no other of their group beats in gain at no more cost, sorted by group and then by both."""
+    """The alternatives that no other of their group beats in gain, up to rounding, at no more cost, by group and then both."""
     order = np.lexsort((-gain, cost, group))
     same = group[order][1:] == group[order][:-1]
-    best_before = _running_maximum(group[order], gain[order])
-    return np.asarray(order[np.concatenate(([True], ~same | (gain[order][1:] > best_before[:-1])))])
+    best_before = _running_maximum(group[order], gain[order])[:-1]
+    return np.asarray(order[np.concatenate(([True], ~same | (gain[order][1:] > best_before + TIE * np.abs(best_before))))])
 
 
 def _running_maximum(group: IntArray, values: FloatArray) -> FloatArray:

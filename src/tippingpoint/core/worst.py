@@ -86,6 +86,8 @@ def worst(problem: Problem, cost: float, tolerance: float = TOLERANCE) -> Worst:
             if found is not None:
                 return found
         units = units_of(problem)
+        # Units of the cheaper kind of change would hide the dearer one, which a large cost pays for.
+        units = replace(units, cost=max(units.cost, exponent(cost) or units.cost))
         found = _attempt(units.problem(problem), shifted(cost, -units.cost), tolerance)
     if found is None:
         raise NumericalError(
