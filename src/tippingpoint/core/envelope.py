@@ -6,7 +6,6 @@ import numpy as np
 
 from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 
-
 TIE = 2.0**-48
 """Relative difference of two gains that is rounding: at the largest risk the cheaper of the two counts."""
 
