@@ -133,7 +133,7 @@ def worst(everything: list[Data], *, quick: bool) -> None:
     show("the worst risk at the cost of a threshold", head, rows)
 
 
-def inverse(data: Data, estimator: Any, loss: str, prices: dict[str, float]) -> Row:
+def inverse(data: Data, estimator: Any, loss: str, prices: dict[str, Any]) -> Row:
     """A stability, and the worst risk at its cost, each asked of a profile that knows nothing yet."""
     space = next(iter(data.spaces.values()))
     settings: dict[str, Any] = {"space": space, "scale": data.scale, "loss": loss, "threads": 1}

@@ -209,7 +209,7 @@ def test_where_nothing_errs_the_proof_says_how_far_it_looked() -> None:
     net[2].weight.data.abs_()  # type: ignore[operator]
     net[2].bias.data[:] = 1.0  # type: ignore[operator]
     y = np.r_[np.zeros(3, int), np.ones(47, int)]
-    moving = {"theta1": 1.0, "theta2": math.inf}
+    moving: dict[str, Any] = {"theta1": 1.0, "theta2": math.inf}
     anywhere = tp.stability(net, X, y, 0.5, **moving)
     assert anywhere.status == "not_found"
     assert anywhere.lower > 100.0  # no error is nearer than ten times the size of a sample
