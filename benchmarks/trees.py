@@ -6,6 +6,7 @@ train. `lattice` is `tp.Space.infer(X)`, where whole numbers stay whole; in `con
 
 - `errors`: 0/1 loss lifted to 40 %, θ1 = 1, θ2 = 0.25;
 - `losses`: cross-entropy lifted by 0.3, θ1 = θ2 = 0.4;
+- `worst`: the largest risk that the cost of both questions reaches, beside the stability that it is the inverse of;
 - `nearest`: the nearest error of every row that is right, proved, within a second a row;
 - `highs`: the same of a few rows, by HiGHS: a plain program (`plain_programs.py`) where both are told how far the nearest error
   is and have to prove it, and our own fall-back for want of kernels where both know the nearest row of another class only;
@@ -38,6 +39,9 @@ from tree_problems import BOOSTERS, FORESTS, Data, Nearest, Rows, acs, breast_ca
 RISK, PAPER = 0.4, {"theta1": 1.0, "theta2": 0.25}
 MORE, EQUAL = 0.3, {"theta1": 0.4, "theta2": 0.4}
 """By how much the cross-entropy is lifted, and at what prices."""
+
+TIMES = 3.0
+"""How many times as long as the stability a worst risk may take."""
 
 A_ROW = 1.0
 """Seconds for a nearest error ..."""
@@ -117,6 +121,29 @@ def errors(everything: list[Data], *, quick: bool) -> None:
 def losses(everything: list[Data], *, quick: bool) -> None:
     title = "cross-entropy lifted by 0.3, theta1 = theta2 = 0.4"
     questions(title, "cross_entropy", everything, {BOOSTERS: Aim(0.1, 5.0), FORESTS: Aim(0.5, 60.0)})
+
+
+def worst(everything: list[Data], *, quick: bool) -> None:
+    rows = list[Row]()
+    for data in everything:
+        for name, estimator in fitted(data, (*BOOSTERS, *FORESTS)):
+            for loss, prices in (("zero_one", PAPER), ("cross_entropy", EQUAL)):
+                rows.append((data.name, name, loss, *inverse(data, estimator, loss, prices)))
+    head = "data | model | loss | risk asked | risk reached | stability, s | worst risk, s | times | target |"
+    show("the worst risk at the cost of a threshold", head, rows)
+
+
+def inverse(data: Data, estimator: Any, loss: str, prices: dict[str, Any]) -> Row:
+    """A stability, and the worst risk at its cost, each asked of a profile that knows nothing yet."""
+    space = next(iter(data.spaces.values()))
+    settings: dict[str, Any] = {"space": space, "scale": data.scale, "loss": loss, "threads": 1}
+    one, other = (tp.profile(estimator, data.x, data.y, **settings) for _ in range(2))
+    risk = RISK if loss == "zero_one" else one.risk + MORE
+    first, result = timed(lambda: one.stability(risk, **prices))
+    second, found = timed(lambda: other.worst_risk(result.value, **prices))
+    times = second / first
+    numbers = (f"{risk:.6g}", f"{found.value:.6g}", f"{first:.2f}", f"{second:.2f}", f"{times:.2f}")
+    return (*numbers, f"{TIMES:g} times", met(times <= TIMES))
 
 
 def nearest(everything: list[Data], *, quick: bool) -> None:
@@ -266,7 +293,7 @@ def compare(everything: list[Data], *, quick: bool) -> None:
     show("tp.compare of three boosters, 0/1 loss lifted to 40 %", "data | models | space | seconds | gap | target |", rows)
 
 
-PARTS = {part.__name__: part for part in (errors, losses, nearest, highs, veritas, compare)}
+PARTS = {part.__name__: part for part in (errors, losses, worst, nearest, highs, veritas, compare)}
 
 
 def main() -> None:

@@ -209,11 +209,16 @@ class Desk {
     return this.setting.theta1 === Infinity && this.live.present;
   }
 
+  // Whether the status is proved: an exact number does not say that nothing lies beyond it.
+  proves(found) {
+    return found.status === "largest" ? this.unmoved() || this.live.standing[1] === "exact" : this.standing(found) === "exact";
+  }
+
   compute() {
     const found = this.beforehand() ? this.record : answer(this.responses, this.base, this.setting);
     if (this.floors && !this.beforehand()) found.lower = Math.min(answer(this.floors, this.base, this.setting).value, found.value);
     else if (this.atHome()) found.lower = Math.min(numberOf(this.live.lower), found.value); // proved by more than the page holds
-    if (this.standing(found) !== "exact") found.status = UNPROVED[found.status] ?? found.status;
+    if (!this.proves(found)) found.status = UNPROVED[found.status] ?? found.status;
     this.found = found;
     this.say(found);
     splitInWords("excess", found.corruption_excess, found.reweighting_excess, this.form);

@@ -204,12 +204,17 @@ def test_proofs_that_are_interrupted_leave_what_they_know(loss: str, monkeypatch
     assert stopped.upper >= whole.lower * (1.0 - 1e-9)
 
 
-def test_where_nothing_can_err_the_proof_says_so() -> None:
+def test_where_nothing_errs_the_proof_says_how_far_it_looked() -> None:
     net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
     net[2].weight.data.abs_()  # type: ignore[operator]
     net[2].bias.data[:] = 1.0  # type: ignore[operator]
     y = np.r_[np.zeros(3, int), np.ones(47, int)]
-    assert tp.stability(net, X, y, 0.5, theta1=1.0, theta2=math.inf).status == "unreachable"
+    moving: dict[str, Any] = {"theta1": 1.0, "theta2": math.inf}
+    anywhere = tp.stability(net, X, y, 0.5, **moving)
+    assert anywhere.status == "not_found"
+    assert anywhere.lower > 100.0  # no error is nearer than ten times the size of a sample
+    fenced = tp.stability(net, X, y, 0.5, space=tp.Space(lower=-4.0, upper=4.0), **moving)
+    assert (fenced.status, fenced.exact) == ("unreachable", True)
     only_weights = tp.stability(net, X, y, 0.5, theta1=1.0, theta2=0.25)
     assert only_weights.lower == pytest.approx(only_weights.upper, rel=2e-3)
 
