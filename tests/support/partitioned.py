@@ -131,10 +131,10 @@ def assert_same_domain(mine: Domain, whole_domain: Domain) -> None:
     for own, other in zip(mine.menus, whole_domain.menus, strict=True):
         assert own.kind == other.kind
         for field in fields(own):
-            if field.name not in ("name", "kind", "axis"):
+            if field.name not in ("name", "kind", "axis") and getattr(own, field.name) is not None:
                 np.testing.assert_allclose(
                     getattr(own, field.name), getattr(other, field.name), rtol=1e-12, err_msg=f"{own.name}.{field.name}"
                 )
-        assert (own.axis is None) == (other.axis is None)
+        assert (own.axis is None, own.declared is None) == (other.axis is None, other.declared is None)
         if own.axis is not None and other.axis is not None:
             np.testing.assert_allclose(own.axis, other.axis)

@@ -445,7 +445,9 @@ def test_outputs_that_look_like_probabilities_warn_and_spaces_are_not_inferred()
     assert "Space.infer reads tables" in str(refusal(lambda: tp.Space.infer(X)))
 
 
-@pytest.mark.parametrize(("y", "words"), [("label", "y has shape"), (Y[:5], "y has 5 values but X has 24 rows")])
+@pytest.mark.parametrize(
+    ("y", "words"), [("label", "y='label' names a column, and X is a dict"), (Y[:5], "y has 5 values but X has 24 rows")]
+)
 def test_labels_that_do_not_fit_get_one_sentence(y: Any, words: str) -> None:
     assert words in str(refusal(lambda: tp.stability(NET, X, y, 0.7)))
 

@@ -294,7 +294,7 @@ def _sampling(result: Mapping[str, Any]) -> str:
 def _noise(result: Mapping[str, Any]) -> str:
     """What repeated runs say of the number."""
     held, value, corrected = result["held_out"], number(result["value"]), result["corrected"]
-    told = [f"{value} is in part luck of the {result['repeats']} repeats, and too low on average."]
+    told = [f"{value} is too low on average, because the worst of {result['repeats']} noisy repeats is in part luck."]
     if corrected is None:
         told.append("They do not say by how much.")
     else:
