@@ -1,6 +1,6 @@
 """Whether intervals of repeated answers cover, and verdicts between models are right, where the truth is known.
 
-    python benchmarks/repeats.py            # all of it, about eight minutes on one core
+    python benchmarks/repeats.py            # all of it, about twelve minutes on one core
     python benchmarks/repeats.py --quick    # a tenth of the draws
 
 A world gives every question a chance of a wrong answer, and another chance for some of its rewordings. Every draw takes new
@@ -46,6 +46,11 @@ def noisy(n: int, rng: np.random.Generator) -> Chances:
 def mostly_sure(n: int, rng: np.random.Generator) -> Chances:
     """Most answers are right or wrong whenever they are drawn."""
     return reworded(rng.beta(0.06, 0.24, n), rng.beta(0.18, 0.12, (n, len(COSTS))), 0.15, rng)
+
+
+def unalike(n: int, rng: np.random.Generator) -> Chances:
+    """Every wording of a question has a chance of its own, so that the worst of them is chosen by luck most often."""
+    return rng.beta(0.6, 2.4, (n, len(COSTS)))
 
 
 def sure(n: int, rng: np.random.Generator) -> Chances:
@@ -122,7 +127,7 @@ def _before(one: tp.StabilityResult, other: tp.StabilityResult) -> bool:
 
 
 def coverage_and_verdicts(draws: int, seed: int) -> None:
-    for world in (noisy, mostly_sure):
+    for world in (noisy, mostly_sure, unalike):
         first = truth(world(LARGE, np.random.default_rng(0)))
         other = truth(worse(world(LARGE, np.random.default_rng(0)), np.random.default_rng(1)))
         print(f"\n{world.__name__}: the truth is {first:.4f}, and {other:.4f} of the model that is worse")

@@ -106,8 +106,12 @@ def normal_margin(error: float, level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2.0) * error
 
 
-def corrected_interval(value: float, floor: float, error: float, spread: float, level: float) -> tuple[float, float]:
-    """A two-sided interval of a stability without the noise of repeats: normal for its square root.
+def corrected_interval(
+    value: float, floor: float, error: float, spread: float, level: float, held_out: float = 0.0
+) -> tuple[float, float]:
+    """A two-sided interval of a stability without the noise of repeats: normal for its square root, and up to `held_out`.
+
+    Extrapolations from few repeats can be too low by more than their distance. The stability held out is too high on average.
 
     Parameters
     ----------
@@ -119,11 +123,13 @@ def corrected_interval(value: float, floor: float, error: float, spread: float, 
         How far two extrapolations are from it: the remaining bias counts as evenly distributed between them.
     level
         Of confidence.
+    held_out
+        The stability chosen on some repeats and priced on the others.
     """
     margin = normal_margin(math.hypot(error, spread / math.sqrt(3.0)), level)
     least, root = math.sqrt(max(floor, 0.0)), math.sqrt(value)
     low = max(least - margin / (2.0 * least), 0.0) if least else 0.0
-    return low**2, (root + margin / (2.0 * root)) ** 2
+    return low**2, max((root + margin / (2.0 * root)) ** 2, held_out)
 
 
 def check_level(level: float) -> None:

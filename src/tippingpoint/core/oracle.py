@@ -286,7 +286,7 @@ class Oracle(ABC):
 
     @property
     def repeats(self) -> int:
-        """How often most outcomes were run; 0 if runs are not counted."""
+        """How often most outcomes were run that were run more than once; 1 if none was, 0 if runs are not counted."""
         return 0
 
     def corrector(self, problem: Problem, repeats: int | None = None) -> Corrector | None:

@@ -192,6 +192,7 @@ def _band(solved: Solved, groups: IntArray | None, oracle: Oracle | None) -> tup
     found = None if correct is None else correct(problem.base)
     if found is not None and found.value > 0.0:
         error = standard_error(found.effects, problem.base, groups)
-        return corrected_interval(found.value, found.floor, error, found.spread, LEVEL)
+        held_out = None if oracle is None else oracle.held_out(replace(problem, responses=oracle))
+        return corrected_interval(found.value, found.floor, error, found.spread, LEVEL, held_out or 0.0)
     margin = normal_margin(solved.standard_error(groups), LEVEL)
     return max(solved.value - margin, 0.0) if math.isfinite(margin) else math.nan, solved.value + margin

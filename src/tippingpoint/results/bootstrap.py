@@ -54,7 +54,7 @@ class Bootstrap(Result):
         return length(finite - np.mean(finite)) / math.sqrt(len(finite) - 1)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Percentile interval."""
+        """Percentile interval. It does not contain the bias that few repeats leave: `StabilityResult.interval` does."""
         check_level(level)
         tail = (1.0 - level) / 2.0
         low, high = np.quantile(self.values, [tail, 1.0 - tail], method="inverted_cdf")
@@ -72,6 +72,8 @@ class Bootstrap(Result):
             f"  standard error  {self.standard_error:.2g}",
             f"  interval        {low:.4g} to {high:.4g} (95%, percentiles)",
         ]
+        if self.corrected:
+            rows.append("  note            without the bias that few repeats leave; interval() of the result contains it")
         if beyond:
             rows.append(f"  out of reach    {beyond:,} of them cannot reach the threshold; they count as inf, not in the error")
         return "\n".join(rows)

@@ -392,7 +392,8 @@ class Comparison(Result):
         partly = certified and abs(pair.difference) > margin
         what = f"what is certain of the difference ({number(least, 2)})" if partly else "the difference"
         error = "the error of samples and repeats" if pair.repeats else "the sampling error"
-        return f"{what} is within {error} (±{number(margin, 2)})"
+        noise = "; the noise of the repeats leaves its interval open on one side" if pair.low_open or pair.high_open else ""
+        return f"{what} is within {error} (±{number(margin, 2)}){noise}"
 
 
 def _corrected_pair(

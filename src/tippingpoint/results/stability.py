@@ -258,8 +258,9 @@ class StabilityResult(Reported):
         """Confidence interval for the stability under the population that the data were drawn from.
 
         For a table with repeats it is the interval of `corrected`: it covers the stability that infinitely many repeats would
-        show. It is normal for the square root, and adds to the standard error what is not known of the remaining bias. It has
-        no upper end if the noise of the answers is not known, or if `held_out` is infinite.
+        show. It is normal for the square root, adds to the standard error what is not known of the remaining bias, and reaches
+        up to `held_out`, so it is wide if there are few repeats. It has no upper end if the noise of the answers is not known,
+        or if `held_out` is infinite.
 
         Otherwise it is a normal interval of `value`, cut at zero. If every outcome was run once, it is about the answers given:
         noise of the answers cannot be told from sensitivity then. Where outcomes are missing it reaches from below the lower
@@ -279,7 +280,8 @@ class StabilityResult(Reported):
         low, high = max(least - margin, 0.0), self.value + margin
         if self.repeated and self.corrected and self.corrected_error is not None:
             spread, floor = self.corrected_spread or 0.0, self.corrected_lower or 0.0
-            low, high = corrected_interval(self.corrected, floor, self.corrected_error, spread, level)
+            held_out = 0.0 if self.held_out is None else self.held_out
+            low, high = corrected_interval(self.corrected, floor, self.corrected_error, spread, level, held_out)
         return low, math.inf if self.noise_unbounded else high
 
     @property

@@ -232,8 +232,9 @@ def noise_known(runs: Runs) -> bool:
 
 
 def usual(counts: IntArray) -> int:
-    """How often most outcomes were run."""
-    return int(np.bincount(counts).argmax())
+    """How often most outcomes were run; of a table in which some were run once, how often most of the others were."""
+    several = counts[counts > 1]
+    return int(np.bincount(several if len(several) else counts).argmax())
 
 
 def _single_originals(sample: IntArray, cost: FloatArray) -> IntArray:

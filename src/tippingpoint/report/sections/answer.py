@@ -176,6 +176,11 @@ def _certainty(part: AnswerPart) -> list[tuple[str, str]]:
     ]
 
 
+def _finite(held_out: float | None) -> float:
+    """The stability held out, if there is one to draw."""
+    return held_out if held_out is not None and math.isfinite(held_out) else 0.0
+
+
 def _gauge(result: Mapping[str, Any]) -> Gauge:
     margin = normal_margin(result["standard_error"], LEVEL)
     spread = margin if math.isfinite(margin) else 0.0
@@ -183,7 +188,7 @@ def _gauge(result: Mapping[str, Any]) -> Gauge:
     low, high = max(least - spread, 0.0), value + spread
     if result.get("repeats", 0) > 1 and result["corrected"] and math.isfinite(result["corrected_error"]):
         floor, error, apart = (result[name] for name in ("corrected_lower", "corrected_error", "corrected_spread"))
-        low, high = corrected_interval(result["corrected"], floor, error, apart, LEVEL)
+        low, high = corrected_interval(result["corrected"], floor, error, apart, LEVEL, _finite(result["held_out"]))
     return {"value": value, "low": low, "high": high, "lower": result["lower"]}
 
 
