@@ -468,7 +468,7 @@ def test_there_are_as_many_permutations_as_the_correction_for_several_windows_ne
     assert "With 319 permutations p_adjusted is at least 0.025." in flat(found)
     few = tp.drift(LINEAR, before, windows, risk=0.5, **PRICES, features=False, permutations=39)
     assert few.least_adjusted == pytest.approx(8 / 40)
-    assert "p_adjusted is at least 0.2. For 0.05 give permutations=160" in flat(few)
+    assert "p_adjusted is at least 0.2. For 0.05 at least 160 permutations are needed" in flat(few)
     assert tp.drift(LINEAR, before, windows["w1"], risk=0.5, **PRICES, features=False).permutations == 199
 
 

@@ -208,6 +208,13 @@ def test_a_directory_that_a_pattern_matches_is_not_passed_over(place: Path, cli:
     assert "is a link to a directory, which is not followed" in cli("evaluate", *QUESTION, "--data", "big").err
 
 
+def test_a_link_to_a_directory_that_is_gone_is_not_passed_over_by_a_pattern(place: Path, cli: Command) -> None:
+    (place / "bigger").symlink_to("gone")
+    code, out, err = cli("evaluate", *QUESTION, "--data", "big*/*.parquet")
+    assert (code, out) == (2, "")
+    assert err.startswith("tippingpoint: --data big*/*.parquet: bigger is a link to nothing.")
+
+
 def test_without_dask_the_extra_is_named(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     code, _, err = cli("evaluate", *QUESTION, "--data", "big", "--workers", "2")

@@ -571,3 +571,10 @@ def test_packed_sample_files_are_read(tmp_path: Path) -> None:
     tabs = tmp_path / "lines.tsv"
     tabs.write_text("sample\tloss\tcost\n1\t0\t0\n")
     assert tp.read_runs(tabs).table["cost"].tolist() == [0.0]
+
+
+def test_an_empty_path_is_not_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for logs in ("", {"a": ""}):
+        with pytest.raises(tp.InputError, match="is an empty path"):
+            tp.read_runs(logs)

@@ -221,7 +221,11 @@ def nameless() -> dict[str, Any]:
 
         return ask
 
+    def listed(prompt: str, *, options: list[str] = []) -> str:  # noqa: B006  # a default that has no text of its own
+        return prompt + "".join(options)
+
     return {
+        "listed": listed,
         "<lambda>": lambda prompt: prompt,
         "partial": partial(str.replace, "a", "b"),
         "Model": Model(),
@@ -239,6 +243,19 @@ def test_a_model_without_a_name_of_its_own_needs_one_in_a_store(tmp_path: Path, 
     if kind != "partial":  # which takes another argument
         assert collected(store, ask=ask, name="large").models == ["large"]
         assert len(collected(store, ask=ask, name="small", calls=12).table) == 12, "asked, not taken from the other"
+
+
+def test_another_default_of_a_keyword_makes_another_function(tmp_path: Path) -> None:
+    def small(prompt: str, *, model: str = "small") -> str:
+        return model
+
+    def large(prompt: str, *, model: str = "large") -> str:
+        return model
+
+    large.__name__ = large.__qualname__ = small.__name__
+    store = tmp_path / "runs.jsonl"
+    assert set(collected(store, ask=small).table["answer"]) == {"small"}
+    assert "is another function than the one whose answers are in store=" in str(refusal(lambda: collected(store, ask=large)))
 
 
 def test_another_function_of_the_same_name_gets_no_answers_of_the_first(tmp_path: Path) -> None:

@@ -206,6 +206,7 @@ def parquet_files(given: str) -> list[str]:
             )
         return found
     if glob.has_magic(given):
+        _check_folders(given)
         matched = sorted(glob.glob(given, recursive=True))  # noqa: PTH207  # absolute ones too
         if "**" in given:  # which stands for directories too
             matched = [file for file in matched if not Path(file).is_dir()]
@@ -217,6 +218,16 @@ def parquet_files(given: str) -> list[str]:
     raise InputError(
         f"X={given!r} does not exist; name a Parquet file, a directory of them, or a pattern, as 'data/*.parquet'."
     )
+
+
+def _check_folders(given: str) -> None:
+    """Refuse links to nothing among the directories of a pattern: a partition that is missing changes the answer."""
+    parts = Path(given).parts
+    for k, part in enumerate(parts[:-1], start=1):
+        folders = glob.glob(str(Path(*parts[:k]))) if glob.has_magic(part) and part != "**" else []  # noqa: PTH207  # as above
+        lost = next((each for each in folders if Path(each).is_symlink() and not Path(each).exists()), None)
+        if lost is not None:
+            raise InputError(f"X={given!r}: {lost} is a link to nothing. Remove the link, or restore what it points to.")
 
 
 def _below(given: str) -> list[str]:

@@ -146,7 +146,7 @@ def series_notes(series: DriftSeries) -> list[str]:
         notes.append(f"With {most} permutations p_adjusted is at least {number(least, 2)}.")
         if least >= CHANCE:
             needed = math.ceil(len(each) / CHANCE)
-            notes[-1] += f" For {number(CHANCE, 2)} give permutations={needed}, or compare fewer windows."
+            notes[-1] += f" For {number(CHANCE, 2)} at least {needed} permutations are needed, or fewer windows."
     assumed = next((d.assumption for d in each if d.assumption), "")
     if assumed:
         notes.append(f"expected_risk assumes that {assumed}.")

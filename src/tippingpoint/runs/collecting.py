@@ -80,7 +80,8 @@ def collect(
         variation, as `{"typos": 1.0}`, or a function of the two texts. Of images it is the mean squared difference of pixels.
     name
         What the model is called, in the table and in the store; the name of the function by default. A store needs it for
-        lambdas, partials, closures and objects, whose own names may be those of other models.
+        lambdas, partials, closures and objects, whose own names may be those of other models. Set it also if the function
+        reads a setting from elsewhere, such as a global variable: a store does not see that change.
     store
         A file for the answers, one JSON line each, written as they come. A run with the same store goes on where the last
         one ended, whatever ended it. Samples, variations, models and repeats may be added; other texts under the names of
@@ -233,13 +234,21 @@ def _function(name: str, function: Any, *, named: bool) -> str | None:
     if compiled and isinstance(getattr(function, "__self__", None), (ModuleType, type(None))):
         return f"{begins}:{fingerprint([getattr(function, '__module__', None) or '', function.__qualname__])[:16]}"
     if isinstance(function, FunctionType) and function.__name__ != LAMBDA and function.__closure__ is None:
-        plain = [repr(each) for each in function.__defaults__ or () if isinstance(each, (str, int, float, type(None)))]
-        return f"{begins}:{fingerprint([_code(function.__code__), plain])[:16]}"
+        defaults = [*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
+        if all(_is_plain(each) for each in defaults):
+            return f"{begins}:{fingerprint([_code(function.__code__), list(map(repr, defaults))])[:16]}"
     shown = getattr(function, "__name__", type(function).__name__)
     raise InputError(
         f"ask={shown} has no name of its own, and the store keeps answers by name: those of another model could be taken for"
         " its. Set name='...', or give ask={'...': function}."
     )
+
+
+def _is_plain(default: Any) -> bool:
+    """Whether the text of a default value tells it from every other."""
+    if isinstance(default, tuple):
+        return all(map(_is_plain, default))
+    return default is None or isinstance(default, (str, bytes, int, float))
 
 
 def _code(code: CodeType) -> list[Any]:

@@ -137,6 +137,8 @@ def _expanded(given: Any) -> list[Any]:
     """A file, the logs in a folder, or a table as it is."""
     if not isinstance(given, (str, Path)):
         return [given]
+    if not str(given):
+        raise InputError("logs='' is an empty path. Name a log, a folder of logs, or a table.")
     path = Path(given)
     try:
         folder = path.is_dir()
