@@ -369,7 +369,8 @@ def _series(values: Any, like: Any) -> Any:
 
     if not like.implementation.is_pandas():
         native = nw.from_native(values, series_only=True, pass_through=True)
-        return native if isinstance(native, nw.Series) else nw.new_series(like.name, values, backend=like.implementation)
+        series = native if isinstance(native, nw.Series) else nw.new_series(like.name, values, backend=like.implementation)
+        return series.alias(like.name)  # an Arrow array has no name of its own
     import pandas as pd
 
     made = values if isinstance(values, pd.Series) else pd.Series(values)
