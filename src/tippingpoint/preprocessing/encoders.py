@@ -161,7 +161,7 @@ def _flat(model: Any) -> list[Any]:
 
 
 def contributions(
-    steps: Any, coef: FloatArray, slopes: FloatArray, features: Features
+    steps: Any, coef: FloatArray, slopes: FloatArray, features: Features, *, gaps_are_zero: bool = False
 ) -> tuple[FloatArray, Mapping[int, FloatArray], Mapping[int, FloatArray]]:
     """What is constant in the scores, and what every category, or a missing number, of each column contributes.
 
@@ -175,6 +175,8 @@ def contributions(
         `(K, d)` coefficients of the columns of numbers.
     features
         The data.
+    gaps_are_zero
+        Whether the last step takes missing values, and predicts as if they were 0.
 
     Returns
     -------
@@ -191,7 +193,13 @@ def contributions(
     for row, (j, value) in zip(rows[1:], places, strict=True):
         row[j] = value
     seen = transformed(steps, features, np.zeros(len(rows), dtype=np.intp), rows)
-    scores = np.asarray((seen if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)) @ coef.T, dtype=float)
+    seen = seen.tocsr() if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)
+    if gaps_are_zero:
+        if hasattr(seen, "toarray"):
+            seen.data = np.where(np.isnan(seen.data), 0.0, seen.data)
+        else:
+            seen = np.where(np.isnan(seen), 0.0, seen)
+    scores = np.asarray(seen @ coef.T, dtype=float)
     constant = scores[0].copy()
     tables: dict[int, FloatArray] = {}
     missing: dict[int, FloatArray] = {}
