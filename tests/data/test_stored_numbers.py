@@ -217,12 +217,39 @@ def test_decimals_of_polars_keep_the_digits_of_a_move() -> None:
     found = tp.stability(LINEAR, stored, Y, **QUESTION)
     places = tp.stability(LINEAR, data, Y, **QUESTION).sensitive["income"].to_list()
     assert found.sensitive["income"].to_list() == places
+    assert "X stores numbers as objects in 'income'" in found.notes[0]
+
+
+def test_a_function_takes_decimals_of_an_arrow_table() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    plain = arrow.Table.from_pandas(X, preserve_index=False)
+    stored = plain.set_column(0, "income", plain["income"].cast(arrow.decimal128(10, 1)))
+
+    def halved(rows: Any) -> Any:
+        return np.asarray(rows["income"]) * 0.5 > 20.0  # Decimal times float fails
+
+    found, expected = (tp.stability(halved, data, Y, calls=2000, **QUESTION) for data in (stored, plain))
+    assert found.value == expected.value
+
+
+def test_a_failing_row_of_a_partition_is_named_once() -> None:
+    def fails(rows: Any) -> Any:
+        raise ValueError("no")
+
+    with pytest.raises(tp.ModelError, match="model=function fails on row 0 of partition 0"):
+        tp.stability(fails, [X.assign(y=Y)], "y", **QUESTION)
 
 
 def test_partitions_refuse_numbers_stored_as_text() -> None:
     text = X.astype(str).assign(y=Y)
     with pytest.raises(tp.InputError, match=r"X\['income'\] stores numbers as text\. Store the column as numbers"):
         tp.stability(LINEAR, [text[:40], text[40:]], "y", **QUESTION)
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({**X.to_dict("list"), "y": Y.to_list()}).with_columns(
+        polars.col("income").cast(polars.Decimal(10, 1))
+    )
+    with pytest.raises(tp.InputError, match=r"X\['income'\] stores numbers as decimals\. Store the column as numbers"):
+        tp.stability(LINEAR, [table[:40], table[40:]], "y", **QUESTION)
     codes = CODES.assign(y=Y)
     whole = tp.stability(ENCODED, CODES, Y, **QUESTION)
     found = tp.stability(ENCODED, [codes[:40], codes[40:]], "y", **QUESTION)

@@ -32,6 +32,15 @@ Fill = Callable[[slice], None]
 """Writes a block of rows of the numbers that are not there yet."""
 
 
+class Place(str):
+    """The label of a row of a partition: its place in words, which messages show without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True)
 class Features:
     """The evaluation data as numbers.
@@ -139,6 +148,11 @@ class Features:
             return each.at(label, place)
         return f"X[{label!r}, {self.names[column]!r}]" if len(self.shape) == 1 else f"X[{label}, {self._place(column)}]"
 
+    def row_words(self, row: int) -> str:
+        """A row in a sentence, by its label."""
+        label = self.index[row]
+        return label if isinstance(label, Place) else f"row {label!r}"
+
     def column_words(self, column: int) -> str:
         """A column in a sentence: by its name, in an array of more dimensions also by its place there."""
         name = repr(self.names[column])
@@ -239,7 +253,7 @@ def _with_numbers(frame: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[
     changed, text, objects = [], [], []
     for series in frame.iter_columns():
         name = str(series.name)
-        if name in categories or not isinstance(series.dtype, (nw.String, nw.Object)):
+        if name in categories or not isinstance(series.dtype, (nw.String, nw.Object, nw.Decimal)):
             continue
         try:
             found = stored_numbers(series.to_list(), name)

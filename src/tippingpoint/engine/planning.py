@@ -10,10 +10,10 @@ import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.data.columns import Column, OddTextError, stored_numbers
-from tippingpoint.data.frames import Features
+from tippingpoint.data.frames import Features, Place
 from tippingpoint.engine.partitions import Partitions, Run, run_here
 from tippingpoint.engine.reading import Reading, read_by, read_categories, read_through, unknown_value
-from tippingpoint.engine.rows import MAX_DISTINCT, Place, SomeRows, sampled_rows
+from tippingpoint.engine.rows import MAX_DISTINCT, SomeRows, sampled_rows
 from tippingpoint.engine.survey import Facts, Question, merged, sample_of, survey, together
 from tippingpoint.engine.units import in_units_of_all
 from tippingpoint.errors import InputError
@@ -203,18 +203,25 @@ def _check_stored(facts: Facts, space: Space, known: Mapping[str, Sequence[Any]]
     kinds = {str(name) for name, kind in mapping("kind", space.kind).items() if kind in ("categorical", "ordinal")}
     for column in facts.schema.columns:
         name, declared = column.name, column.declared is not None
-        if column.kind != "category" or declared or name in encoded or name in listed or name in kinds:
+        stored = column.kind == "category" or column.decimal
+        if not stored or declared or name in encoded or name in listed or name in kinds:
             continue
+        if column.decimal:
+            raise _stored_as(name, "decimals")
         try:
             found = stored_numbers(list(facts.counts.get(name) or ()), name)
             held = None if found is None else "text" if found.text else "objects"
         except OddTextError as odd:
             held = f"text, beside {odd.value!r}"
         if held is not None and facts.counts.get(name):
-            raise InputError(
-                f"X[{name!r}] stores numbers as {held}. Store the column as numbers in every partition. If these are"
-                f" categories, declare Space(kind={{{name!r}: 'categorical'}})."
-            )
+            raise _stored_as(name, held)
+
+
+def _stored_as(name: str, held: str) -> InputError:
+    return InputError(
+        f"X[{name!r}] stores numbers as {held}. Store the column as numbers in every partition. If these are"
+        f" categories, declare Space(kind={{{name!r}: 'categorical'}})."
+    )
 
 
 def _sample(facts: Facts, seed: int, run: Run) -> SomeRows:
