@@ -75,6 +75,28 @@ def test_codes_that_the_model_encodes_stay_categories() -> None:
     assert "'income', 'age', which are read as numbers" in every.notes[0]
 
 
+def test_an_inferred_kind_yields_to_what_the_model_encodes() -> None:
+    encoder = make_column_transformer((OneHotEncoder(), ["code"]), remainder="passthrough")
+    model = make_pipeline(encoder, LogisticRegression(max_iter=2000)).fit(X, Y)
+    inferred = tp.Space.infer(X)
+    found = tp.stability(model, X, Y, space=inferred, **QUESTION)
+    declared = tp.stability(model, X, Y, space=tp.Space.infer(X, kind={"code": "categorical"}), **QUESTION)
+    assert found.value == pytest.approx(declared.value, rel=1e-12)
+    assert (found.standing.kind, declared.notes) == ("exact", ())
+    assert "the model encodes 'code' as categories" in found.notes[0]
+    table = X.assign(y=Y)
+    parted = tp.stability(model, [table[:40], table[40:]], "y", space=inferred, **QUESTION)
+    assert parted.value == pytest.approx(found.value, rel=1e-9)
+    assert "the model encodes 'code' as categories" in parted.notes[0]
+    for space in (
+        inferred.edit(kind={"code": "integer"}),
+        inferred.edit(upper={"code": 3}),
+        tp.Space(kind={"code": "integer"}),
+    ):
+        with pytest.raises(tp.InputError, match=r"kind\['code'\]='integer' contradicts the model"):
+            tp.stability(model, X, Y, space=space, **QUESTION)
+
+
 CHANCES = {"1": 0.1, "2": 0.9, "3": 0.2, "4": 0.1, "5": 0.0}
 
 

@@ -121,6 +121,7 @@ def prepared(
     sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
     notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))
     known = encoded_columns(model, column_names(data))
+    chosen, yielded = chosen.fitted_to(known)
     categories = chosen.read_as(known, data)
     features = read_features(data, categories)
     if features.text:
@@ -150,7 +151,7 @@ def prepared(
         base,
         witness,
         origin_of(model, _contents(features), y, base, given, seed, features.seal),
-        tuple(note for note in (*notes, *features.notes, note_on_order(chosen, features)) if note is not None),
+        tuple(note for note in (*notes, yielded, *features.notes, note_on_order(chosen, features)) if note is not None),
         threads_of(options.get("threads")),
     )
 

@@ -138,6 +138,7 @@ def plan(
     chosen, everywhere = space or Space(), run or run_here(partitions)
     seed = int(options.get("seed", 0))
     known = encoded_columns(model, partitions.names())
+    chosen, yielded = chosen.fitted_to(known)
     spreads = isinstance(scale, str) and scale in UNITS
     facts = _facts(known, partitions, chosen, loss, seed, everywhere, spreads=spreads)
     _check_stored(facts, chosen, known)
@@ -155,7 +156,7 @@ def plan(
     served.judgement.check_missing(raw)
     shown = reading.features((sample if len(sample) else facts.sketch).x)
     domain = in_units_of_all(raw, scale, facts, reading, shares, shown, everywhere)
-    notes = (*partitions.notes, *facts.notes, by_position(model, facts.sketch.x), note_on_order(chosen, sketch))
+    notes = (*partitions.notes, *facts.notes, by_position(model, facts.sketch.x), yielded, note_on_order(chosen, sketch))
     return Plan(
         reading,
         chosen,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
@@ -122,6 +122,18 @@ class Space:
     _text: ClassVar[tuple[str, ...]] = ()
     """Of a space that was inferred: columns of numbers stored as text, which are what the model makes of them."""
 
+    _inferred: ClassVar[frozenset[str]] = frozenset()
+    """Of a space that was inferred: columns whose kind nothing but their values suggests."""
+
+    def fitted_to(self, encoded: Collection[str]) -> tuple[Space, str | None]:
+        """This space with categories where its kinds were inferred and the model encodes the columns; and a note on these."""
+        kinds = mapping("kind", self.kind)
+        names = [name for name in encoded if name in self._inferred and kinds.get(name) in ("numeric", "integer")]
+        if not names:
+            return self, None
+        note = f"the model encodes {listed(names)} as categories, which are read as categorical instead of the kind inferred"
+        return self.edit(kind=dict.fromkeys(names, "categorical")), note
+
     def resolve(
         self,
         data: Features | Sequence[str],
@@ -211,6 +223,7 @@ class Space:
             outliers="keep" if ranges == "quantiles" else "refuse",
         )
         object.__setattr__(read, "_text", features.text)
+        object.__setattr__(read, "_inferred", frozenset(read.kind))
         return read.edit(**declared)
 
     def edit(self, **changes: Any) -> Space:
@@ -232,6 +245,9 @@ class Space:
             merged["frozen"] = tuple(dict.fromkeys([*self.frozen, *changes["frozen"]]))
         made = replace(self, **merged)
         object.__setattr__(made, "_text", self._text)
+        declared = (changes.get(argument) for argument in ("kind", *SETTINGS))
+        known_kinds = {str(name) for each in declared if isinstance(each, Mapping) for name in each}
+        object.__setattr__(made, "_inferred", self._inferred - known_kinds)
         return made
 
     @staticmethod
