@@ -48,6 +48,8 @@ STORED: dict[str, Callable[[], Any]] = {
     "decimals": lambda: X.map(lambda value: Decimal(str(value))),
     "text with blanks around": lambda: X.astype(str).map(lambda value: f" {value} "),
     "polars text": lambda: in_polars(X),
+    "text as categories": lambda: X.astype(str).astype("category"),
+    "numbers as categories": lambda: X.astype("category"),
 }
 
 
@@ -61,7 +63,7 @@ def test_stored_numbers_are_the_numbers_that_the_model_learnt(model: Any, stored
     assert "which are read as numbers" in found.notes[0]
     assert plain.notes == ()
     inferred = tp.stability(model, data, Y, space=tp.Space.infer(data), **QUESTION)
-    whole = tp.Space.infer(X) if "text" not in stored else tp.Space()
+    whole = tp.Space() if "text" in stored or "categories" in stored else tp.Space.infer(X)
     assert inferred.value == pytest.approx(tp.stability(model, X, Y, space=whole, **QUESTION).value, rel=1e-12)
 
 
@@ -73,6 +75,37 @@ def test_codes_that_the_model_encodes_stay_categories() -> None:
     every = tp.stability(ENCODED, X.astype(str), Y, **QUESTION)  # numbers beside codes
     assert every.value == pytest.approx(plain.value, rel=1e-12)
     assert "'income', 'age', which are read as numbers" in every.notes[0]
+
+
+def test_categories_of_numbers_stay_categories_where_the_model_takes_them_so() -> None:
+    typed = X.assign(code=X["code"].astype("category"))
+    by_codes = RandomForestClassifier(3, max_depth=2, random_state=0)
+    encoder = make_column_transformer((OneHotEncoder(), ["code"]), remainder="passthrough")
+    encoded = tp.stability(make_pipeline(encoder, by_codes).fit(typed, Y), typed, Y, **QUESTION)
+    assert encoded.standing.kind == "exact"
+    assert not any("stores numbers" in note for note in encoded.notes)
+    few = typed[:24]
+    asked = tp.stability(lambda rows: rows["code"].cat.codes / 6.0, few, Y[:24], risk=0.9, output="probability", calls=2000)
+    assert not any("stores numbers" in note for note in asked.notes)
+    ordered = X.assign(code=pd.Categorical(X["code"], ordered=True))
+    assert "read as ordinal" in tp.stability(LINEAR, ordered, Y, **QUESTION).notes[0]
+    declared = tp.stability(LINEAR, typed, Y, space=tp.Space(kind={"code": "categorical"}), **QUESTION)
+    assert declared.notes == ()
+    assert "X stores numbers as categories in 'code'." in str(tp.Space.infer(typed))
+    table = typed.assign(y=Y)
+    with pytest.raises(tp.InputError, match=r"X\['code'\] stores numbers as categories\. Store the column as numbers"):
+        tp.stability(LINEAR, [table[:40], table[40:]], "y", **QUESTION)
+    parted = tp.stability(LINEAR, [table[:40], table[40:]], "y", space=tp.Space(kind={"code": "categorical"}), **QUESTION)
+    assert parted.value == pytest.approx(declared.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("stored", ["category", str])
+def test_catboost_keeps_its_own_categories(stored: Any) -> None:
+    catboost = pytest.importorskip("catboost")
+    typed = X.assign(code=X["code"].astype(stored))
+    model = catboost.CatBoostClassifier(iterations=3, depth=2, verbose=0, cat_features=["code"], allow_writing_files=False)
+    found = tp.stability(model.fit(typed, Y), typed[:24], Y[:24], risk=0.9, calls=2000)
+    assert not any("stores numbers" in note for note in found.notes)
 
 
 def test_an_inferred_kind_yields_to_what_the_model_encodes() -> None:

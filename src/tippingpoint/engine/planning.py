@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.data.columns import Column, OddTextError, stored_numbers
+from tippingpoint.data.columns import Column, OddTextError, all_numbers, stored_numbers
 from tippingpoint.data.frames import Features, Place
 from tippingpoint.engine.partitions import Partitions, Run, run_here
 from tippingpoint.engine.reading import Reading, read_by, read_categories, read_through, unknown_value
@@ -202,13 +202,17 @@ def _check_stored(facts: Facts, space: Space, known: Mapping[str, Sequence[Any]]
     """Refuse numbers that are stored as text or objects: only data in memory are converted, and tried on the model."""
     encoded, listed = space.hinted(known)
     kinds = {str(name) for name, kind in mapping("kind", space.kind).items() if kind in ("categorical", "ordinal")}
+    kinds |= {str(name) for name in mapping("switch", space.switch)}
     for column in facts.schema.columns:
-        name, declared = column.name, column.declared is not None
-        stored = column.kind == "category" or column.decimal
-        if not stored or declared or name in encoded or name in listed or name in kinds:
+        name = column.name
+        if name in encoded or name in listed or name in kinds or not (column.kind == "category" or column.decimal):
             continue
         if column.decimal:
             raise _stored_as(name, "decimals")
+        if column.declared is not None:
+            if not column.ordered and all_numbers(column.declared):
+                raise _stored_as(name, "categories")
+            continue
         try:
             found = stored_numbers(list(facts.counts.get(name) or ()), name)
             held = None if found is None else "text" if found.text else "objects"
