@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import tippingpoint as tp
 from front import COEF, DIVERGENCES, INF, MODEL, PRICES, data
+from tippingpoint.data.frames import read_features
 
 
 def frames() -> dict[str, Any]:
@@ -43,6 +44,14 @@ def test_every_kind_of_frame_gives_the_same_numbers(kind: str) -> None:
     assert result.nats == pytest.approx(expected.nats, rel=1e-12)
     ours, theirs = (told.sensitive.to_numpy()[:, 1:].astype(float) for told in (result, expected))
     np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-13)
+
+
+def test_rows_of_an_arrow_table_keep_the_names_of_their_columns() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "age": [30, 41, 52], "job": ["cook", "clerk", "cook"]})
+    features = read_features(arrow.Table.from_pandas(frame, preserve_index=False))
+    rebuilt = features.native_at(np.arange(3), features.x[::-1])
+    assert rebuilt.to_pandas().equals(frame[::-1].reset_index(drop=True))
 
 
 def test_pandas_rows_are_named_by_their_index() -> None:

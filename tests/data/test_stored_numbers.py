@@ -48,6 +48,8 @@ STORED: dict[str, Callable[[], Any]] = {
     "decimals": lambda: X.map(lambda value: Decimal(str(value))),
     "text with blanks around": lambda: X.astype(str).map(lambda value: f" {value} "),
     "polars text": lambda: in_polars(X),
+    "text as categories": lambda: X.astype(str).astype("category"),
+    "numbers as categories": lambda: X.astype("category"),
 }
 
 
@@ -61,7 +63,7 @@ def test_stored_numbers_are_the_numbers_that_the_model_learnt(model: Any, stored
     assert "which are read as numbers" in found.notes[0]
     assert plain.notes == ()
     inferred = tp.stability(model, data, Y, space=tp.Space.infer(data), **QUESTION)
-    whole = tp.Space.infer(X) if "text" not in stored else tp.Space()
+    whole = tp.Space() if "text" in stored or "categories" in stored else tp.Space.infer(X)
     assert inferred.value == pytest.approx(tp.stability(model, X, Y, space=whole, **QUESTION).value, rel=1e-12)
 
 
@@ -73,6 +75,59 @@ def test_codes_that_the_model_encodes_stay_categories() -> None:
     every = tp.stability(ENCODED, X.astype(str), Y, **QUESTION)  # numbers beside codes
     assert every.value == pytest.approx(plain.value, rel=1e-12)
     assert "'income', 'age', which are read as numbers" in every.notes[0]
+
+
+def test_categories_of_numbers_stay_categories_where_the_model_takes_them_so() -> None:
+    typed = X.assign(code=X["code"].astype("category"))
+    by_codes = RandomForestClassifier(3, max_depth=2, random_state=0)
+    encoder = make_column_transformer((OneHotEncoder(), ["code"]), remainder="passthrough")
+    encoded = tp.stability(make_pipeline(encoder, by_codes).fit(typed, Y), typed, Y, **QUESTION)
+    assert encoded.standing.kind == "exact"
+    assert not any("stores numbers" in note for note in encoded.notes)
+    few = typed[:24]
+    asked = tp.stability(lambda rows: rows["code"].cat.codes / 6.0, few, Y[:24], risk=0.9, output="probability", calls=2000)
+    assert not any("stores numbers" in note for note in asked.notes)
+    ordered = X.assign(code=pd.Categorical(X["code"], ordered=True))
+    assert "read as ordinal" in tp.stability(LINEAR, ordered, Y, **QUESTION).notes[0]
+    declared = tp.stability(LINEAR, typed, Y, space=tp.Space(kind={"code": "categorical"}), **QUESTION)
+    assert declared.notes == ()
+    assert "X stores numbers as categories in 'code'." in str(tp.Space.infer(typed))
+    table = typed.assign(y=Y)
+    with pytest.raises(tp.InputError, match=r"X\['code'\] stores numbers as categories\. Store the column as numbers"):
+        tp.stability(LINEAR, [table[:40], table[40:]], "y", **QUESTION)
+    parted = tp.stability(LINEAR, [table[:40], table[40:]], "y", space=tp.Space(kind={"code": "categorical"}), **QUESTION)
+    assert parted.value == pytest.approx(declared.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("stored", ["category", str])
+def test_catboost_keeps_its_own_categories(stored: Any) -> None:
+    catboost = pytest.importorskip("catboost")
+    typed = X.assign(code=X["code"].astype(stored))
+    model = catboost.CatBoostClassifier(iterations=3, depth=2, verbose=0, cat_features=["code"], allow_writing_files=False)
+    found = tp.stability(model.fit(typed, Y), typed[:24], Y[:24], risk=0.9, calls=2000)
+    assert not any("stores numbers" in note for note in found.notes)
+
+
+def test_an_inferred_kind_yields_to_what_the_model_encodes() -> None:
+    encoder = make_column_transformer((OneHotEncoder(), ["code"]), remainder="passthrough")
+    model = make_pipeline(encoder, LogisticRegression(max_iter=2000)).fit(X, Y)
+    inferred = tp.Space.infer(X)
+    found = tp.stability(model, X, Y, space=inferred, **QUESTION)
+    declared = tp.stability(model, X, Y, space=tp.Space.infer(X, kind={"code": "categorical"}), **QUESTION)
+    assert found.value == pytest.approx(declared.value, rel=1e-12)
+    assert (found.standing.kind, declared.notes) == ("exact", ())
+    assert "the model encodes 'code' as categories" in found.notes[0]
+    table = X.assign(y=Y)
+    parted = tp.stability(model, [table[:40], table[40:]], "y", space=inferred, **QUESTION)
+    assert parted.value == pytest.approx(found.value, rel=1e-9)
+    assert "the model encodes 'code' as categories" in parted.notes[0]
+    for space in (
+        inferred.edit(kind={"code": "integer"}),
+        inferred.edit(upper={"code": 3}),
+        tp.Space(kind={"code": "integer"}),
+    ):
+        with pytest.raises(tp.InputError, match=r"kind\['code'\]='integer' contradicts the model"):
+            tp.stability(model, X, Y, space=space, **QUESTION)
 
 
 CHANCES = {"1": 0.1, "2": 0.9, "3": 0.2, "4": 0.1, "5": 0.0}
@@ -217,12 +272,39 @@ def test_decimals_of_polars_keep_the_digits_of_a_move() -> None:
     found = tp.stability(LINEAR, stored, Y, **QUESTION)
     places = tp.stability(LINEAR, data, Y, **QUESTION).sensitive["income"].to_list()
     assert found.sensitive["income"].to_list() == places
+    assert "X stores numbers as objects in 'income'" in found.notes[0]
+
+
+def test_a_function_takes_decimals_of_an_arrow_table() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    plain = arrow.Table.from_pandas(X, preserve_index=False)
+    stored = plain.set_column(0, "income", plain["income"].cast(arrow.decimal128(10, 1)))
+
+    def halved(rows: Any) -> Any:
+        return np.asarray(rows["income"]) * 0.5 > 20.0  # Decimal times float fails
+
+    found, expected = (tp.stability(halved, data, Y, calls=2000, **QUESTION) for data in (stored, plain))
+    assert found.value == expected.value
+
+
+def test_a_failing_row_of_a_partition_is_named_once() -> None:
+    def fails(rows: Any) -> Any:
+        raise ValueError("no")
+
+    with pytest.raises(tp.ModelError, match="model=function fails on row 0 of partition 0"):
+        tp.stability(fails, [X.assign(y=Y)], "y", **QUESTION)
 
 
 def test_partitions_refuse_numbers_stored_as_text() -> None:
     text = X.astype(str).assign(y=Y)
     with pytest.raises(tp.InputError, match=r"X\['income'\] stores numbers as text\. Store the column as numbers"):
         tp.stability(LINEAR, [text[:40], text[40:]], "y", **QUESTION)
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({**X.to_dict("list"), "y": Y.to_list()}).with_columns(
+        polars.col("income").cast(polars.Decimal(10, 1))
+    )
+    with pytest.raises(tp.InputError, match=r"X\['income'\] stores numbers as decimals\. Store the column as numbers"):
+        tp.stability(LINEAR, [table[:40], table[40:]], "y", **QUESTION)
     codes = CODES.assign(y=Y)
     whole = tp.stability(ENCODED, CODES, Y, **QUESTION)
     found = tp.stability(ENCODED, [codes[:40], codes[40:]], "y", **QUESTION)

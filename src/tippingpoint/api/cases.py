@@ -13,7 +13,7 @@ from tippingpoint.api.profiles import Profile
 from tippingpoint.core.arrays import FloatArray
 from tippingpoint.core.oracle import Oracle
 from tippingpoint.data.alignment import in_rows_of, repeated_labels
-from tippingpoint.data.categories import values_of_text
+from tippingpoint.data.categories import stored_values
 from tippingpoint.data.frames import Features, column_names, read_features
 from tippingpoint.data.vectors import base_weights, read_vector
 from tippingpoint.data.witness import Witness
@@ -121,11 +121,12 @@ def prepared(
     sample_weight, reweighted = in_rows_of(data, sample_weight, "sample_weight")
     notes = (repeated_labels(data), reordered, reweighted, by_position(model, data))
     known = encoded_columns(model, column_names(data))
+    chosen, yielded = chosen.fitted_to(known)
     categories = chosen.read_as(known, data)
     features = read_features(data, categories)
-    if features.text:
-        kept, asked = _kept_as_text(model, data, features)
-        categories |= values_of_text(data, kept)
+    if features.text or features.categorical:
+        kept, asked = _kept_as_stored(model, data, features)
+        categories |= stored_values(data, kept)
         features = read_features(data, categories)
         calls = options.get("calls")
         if isinstance(calls, Integral) and not isinstance(calls, bool):
@@ -150,16 +151,16 @@ def prepared(
         base,
         witness,
         origin_of(model, _contents(features), y, base, given, seed, features.seal),
-        tuple(note for note in (*notes, *features.notes, note_on_order(chosen, features)) if note is not None),
+        tuple(note for note in (*notes, yielded, *features.notes, note_on_order(chosen, features)) if note is not None),
         threads_of(options.get("threads")),
     )
 
 
-def _kept_as_text(model: Any, data: Any, features: Features) -> tuple[tuple[str, ...], int]:
-    """The columns of numbers stored as text that the model takes as text, and the rows that it was asked about."""
+def _kept_as_stored(model: Any, data: Any, features: Features) -> tuple[tuple[str, ...], int]:
+    """The columns of numbers stored as text or categories that the model takes as such, and how many rows it was asked."""
     rows = np.linspace(0, len(features.x) - 1, min(TEXT_ROWS, len(features.x))).astype(np.intp)
     given = replace(features, native=data).take(rows).native
-    return taken_as_text(model, given, features.take(rows).native, features.text)
+    return taken_as_text(model, given, features.take(rows).native, (*features.text, *features.categorical))
 
 
 def _in_units(domain: Domain, features: Features, base: FloatArray, scale: Scale | None) -> Domain:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tippingpoint.data.columns import declared_categories, in_order, plain
+from tippingpoint.data.columns import categories_are_numbers, declared_categories, in_order, plain
 from tippingpoint.data.frames import read_frame
 from tippingpoint.data.vectors import as_array
 
@@ -45,8 +45,8 @@ def category_columns(
     return found
 
 
-def values_of_text(data: Any, names: Iterable[str]) -> dict[str, Sequence[Any]]:
-    """The distinct values of these columns of text or objects, in order; other columns are left out."""
+def stored_values(data: Any, names: Iterable[str]) -> dict[str, Sequence[Any]]:
+    """The categories of these columns of text, objects or a categorical type, in order; other columns are left out."""
     import narwhals as nw
 
     wanted, frame = set(names), read_frame(data, "X")
@@ -54,7 +54,11 @@ def values_of_text(data: Any, names: Iterable[str]) -> dict[str, Sequence[Any]]:
         return {}
     found = dict[str, Sequence[Any]]()
     for series in frame.iter_columns():
-        if str(series.name) in wanted and isinstance(series.dtype, (nw.String, nw.Object)):
+        if str(series.name) not in wanted:
+            continue
+        if categories_are_numbers(series):
+            found[str(series.name)] = joined(declared_categories(series)[0], (), series.unique().to_list())
+        elif isinstance(series.dtype, (nw.String, nw.Object)):
             with suppress(TypeError):  # values that cannot be hashed, which are refused where they are read
                 found[str(series.name)] = in_order(dict.fromkeys(plain(series.to_list())))
     return found

@@ -216,6 +216,22 @@ def stored_numbers(values: Sequence[Any], name: str) -> StoredNumbers | None:
     return StoredNumbers(found, text)
 
 
+def categories_are_numbers(series: Any) -> bool:
+    """Whether a column's type lists categories without an order, each of them a number or text that reads as one."""
+    import narwhals as nw
+
+    if not isinstance(series.dtype, nw.Categorical):
+        return False
+    declared, ordered = declared_categories(series)
+    return not ordered and all_numbers(plain(series.unique().to_list() if declared is None else declared))
+
+
+def all_numbers(values: Sequence[Any]) -> bool:
+    """Whether there are values, each of them a number or text that reads as one."""
+    numbers = [_number(value) for value in values]
+    return bool(numbers) and all(number is not None and not math.isnan(number) for number in numbers)
+
+
 def _read(values: Sequence[Any]) -> tuple[list[bool | int | float], list[Any]]:
     """Values as numbers, NaN for those that are none; and these, up to one more than a slip can be."""
     read, odd = list[bool | int | float](), list[Any]()

@@ -18,6 +18,7 @@ from tippingpoint.data.columns import (
     Column,
     OddTextError,
     UnknownCategoryError,
+    categories_are_numbers,
     declared_categories,
     encode,
     is_missing,
@@ -30,6 +31,15 @@ from tippingpoint.errors import InputError, UnsupportedError, listed
 
 Fill = Callable[[slice], None]
 """Writes a block of rows of the numbers that are not there yet."""
+
+
+class Place(str):
+    """The label of a row of a partition: its place in words, which messages show without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -58,8 +68,8 @@ class Features:
         Of `x`, where that is the user's own array.
     inputs
         What the columns are to a module of several inputs, where these were given by name.
-    text, objects
-        Names of columns of numbers that were stored as text, or as objects of another type.
+    text, objects, categorical
+        Names of columns of numbers that were stored as text, as objects of another type, or as categories.
     """
 
     x: FloatArray
@@ -74,6 +84,7 @@ class Features:
     inputs: Inputs | None = None
     text: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -81,11 +92,12 @@ class Features:
         found = []
         if self.objects:
             found.append(f"X stores numbers as objects in {listed(self.objects)}, which are read as numbers")
-        if self.text:
-            found.append(
-                f"X stores numbers as text in {listed(self.text)}, which are read as numbers; if one holds codes, declare it as"
-                f" Space(kind={{{self.text[0]!r}: 'categorical'}})"
-            )
+        for stored, names in (("text", self.text), ("categories", self.categorical)):
+            if names:
+                found.append(
+                    f"X stores numbers as {stored} in {listed(names)}, which are read as numbers; if one holds codes, declare"
+                    f" it as Space(kind={{{names[0]!r}: 'categorical'}})"
+                )
         return tuple(found)
 
     @cached_property
@@ -138,6 +150,11 @@ class Features:
             each, place = self.inputs.place(column)
             return each.at(label, place)
         return f"X[{label!r}, {self.names[column]!r}]" if len(self.shape) == 1 else f"X[{label}, {self._place(column)}]"
+
+    def row_words(self, row: int) -> str:
+        """A row in a sentence, by its label."""
+        label = self.index[row]
+        return label if isinstance(label, Place) else f"row {label!r}"
 
     def column_words(self, column: int) -> str:
         """A column in a sentence: by its name, in an array of more dimensions also by its place there."""
@@ -209,7 +226,8 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
     categories
         Columns that are read as categories, and as which.
     stored
-        Whether other columns of text or objects that hold numbers only are read as numbers; if not, they are categories too.
+        Whether other columns of text, objects or categories that hold numbers only are read as numbers; if not, they are
+        categories too.
     """
     import narwhals as nw
 
@@ -217,9 +235,9 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
         return _from_mapping(data)
     frame = read_frame(data, "X")
     known = categories or {}
-    text, objects = tuple[str, ...](), tuple[str, ...]()
+    converted = dict[str, str]()
     if isinstance(frame, nw.DataFrame) and stored:
-        read, text, objects = _with_numbers(frame, known)
+        read, converted = _with_numbers(frame, known)
         data, frame = (data if read is frame else read.to_native()), read
     features, fill = _from_frame(frame, data, known) if isinstance(frame, nw.DataFrame) else _from_array(data, known)
     x, is_shared = features.x, not features.x.flags.writeable  # what is ours can be written
@@ -229,17 +247,20 @@ def read_features(data: Any, categories: Mapping[str, Sequence[Any]] | None = No
     _refuse_infinite(features, seen.infinite)
     columns = tuple(_whole(column, x[:, j]) if seen.missing[j] else column for j, column in enumerate(features.columns))
     seal = Seal("X", x, seen.sums) if is_shared else UNSHARED
-    return replace(features, columns=columns, gaps=seen.missing, seal=seal, text=text, objects=objects)
+    text, objects, categorical = (
+        tuple(name for name, kind in converted.items() if kind == stored_as) for stored_as in ("text", "objects", "categorical")
+    )
+    return replace(features, columns=columns, gaps=seen.missing, seal=seal, text=text, objects=objects, categorical=categorical)
 
 
-def _with_numbers(frame: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
-    """A frame with numbers where columns of text or objects hold nothing else; the names of those of text, and of objects."""
+def _with_numbers(frame: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[Any, dict[str, str]]:
+    """A frame with numbers where columns of text, objects or categories hold nothing else; and how these were stored."""
     import narwhals as nw
 
-    changed, text, objects = [], [], []
+    changed, converted = [], dict[str, str]()
     for series in frame.iter_columns():
-        name = str(series.name)
-        if name in categories or not isinstance(series.dtype, (nw.String, nw.Object)):
+        name, categorical = str(series.name), categories_are_numbers(series)
+        if name in categories or not (categorical or isinstance(series.dtype, (nw.String, nw.Object, nw.Decimal))):
             continue
         try:
             found = stored_numbers(series.to_list(), name)
@@ -253,11 +274,11 @@ def _with_numbers(frame: Any, categories: Mapping[str, Sequence[Any]]) -> tuple[
         if found is None:
             continue
         changed.append(_series(found.values, series))
-        if found.text:
-            text.append(name)
+        if categorical or found.text:
+            converted[name] = "categorical" if categorical else "text"
         elif series.null_count() < len(series):
-            objects.append(name)
-    return (frame.with_columns(*changed) if changed else frame), tuple(text), tuple(objects)
+            converted[name] = "objects"
+    return (frame.with_columns(*changed) if changed else frame), converted
 
 
 def _from_mapping(data: Mapping[Any, Any]) -> Features:
@@ -369,7 +390,8 @@ def _series(values: Any, like: Any) -> Any:
 
     if not like.implementation.is_pandas():
         native = nw.from_native(values, series_only=True, pass_through=True)
-        return native if isinstance(native, nw.Series) else nw.new_series(like.name, values, backend=like.implementation)
+        series = native if isinstance(native, nw.Series) else nw.new_series(like.name, values, backend=like.implementation)
+        return series.alias(like.name)  # an Arrow array has no name of its own
     import pandas as pd
 
     made = values if isinstance(values, pd.Series) else pd.Series(values)

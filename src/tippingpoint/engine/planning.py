@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray, IntArray
-from tippingpoint.data.columns import Column, OddTextError, stored_numbers
-from tippingpoint.data.frames import Features
+from tippingpoint.data.columns import Column, OddTextError, all_numbers, stored_numbers
+from tippingpoint.data.frames import Features, Place
 from tippingpoint.engine.partitions import Partitions, Run, run_here
 from tippingpoint.engine.reading import Reading, read_by, read_categories, read_through, unknown_value
-from tippingpoint.engine.rows import MAX_DISTINCT, Place, SomeRows, sampled_rows
+from tippingpoint.engine.rows import MAX_DISTINCT, SomeRows, sampled_rows
 from tippingpoint.engine.survey import Facts, Question, merged, sample_of, survey, together
 from tippingpoint.engine.units import in_units_of_all
 from tippingpoint.errors import InputError
@@ -138,6 +138,7 @@ def plan(
     chosen, everywhere = space or Space(), run or run_here(partitions)
     seed = int(options.get("seed", 0))
     known = encoded_columns(model, partitions.names())
+    chosen, yielded = chosen.fitted_to(known)
     spreads = isinstance(scale, str) and scale in UNITS
     facts = _facts(known, partitions, chosen, loss, seed, everywhere, spreads=spreads)
     _check_stored(facts, chosen, known)
@@ -155,7 +156,7 @@ def plan(
     served.judgement.check_missing(raw)
     shown = reading.features((sample if len(sample) else facts.sketch).x)
     domain = in_units_of_all(raw, scale, facts, reading, shares, shown, everywhere)
-    notes = (*partitions.notes, *facts.notes, by_position(model, facts.sketch.x), note_on_order(chosen, sketch))
+    notes = (*partitions.notes, *facts.notes, by_position(model, facts.sketch.x), yielded, note_on_order(chosen, sketch))
     return Plan(
         reading,
         chosen,
@@ -201,9 +202,16 @@ def _check_stored(facts: Facts, space: Space, known: Mapping[str, Sequence[Any]]
     """Refuse numbers that are stored as text or objects: only data in memory are converted, and tried on the model."""
     encoded, listed = space.hinted(known)
     kinds = {str(name) for name, kind in mapping("kind", space.kind).items() if kind in ("categorical", "ordinal")}
+    kinds |= {str(name) for name in mapping("switch", space.switch)}
     for column in facts.schema.columns:
-        name, declared = column.name, column.declared is not None
-        if column.kind != "category" or declared or name in encoded or name in listed or name in kinds:
+        name = column.name
+        if name in encoded or name in listed or name in kinds or not (column.kind == "category" or column.decimal):
+            continue
+        if column.decimal:
+            raise _stored_as(name, "decimals")
+        if column.declared is not None:
+            if not column.ordered and all_numbers(column.declared):
+                raise _stored_as(name, "categories")
             continue
         try:
             found = stored_numbers(list(facts.counts.get(name) or ()), name)
@@ -211,10 +219,14 @@ def _check_stored(facts: Facts, space: Space, known: Mapping[str, Sequence[Any]]
         except OddTextError as odd:
             held = f"text, beside {odd.value!r}"
         if held is not None and facts.counts.get(name):
-            raise InputError(
-                f"X[{name!r}] stores numbers as {held}. Store the column as numbers in every partition. If these are"
-                f" categories, declare Space(kind={{{name!r}: 'categorical'}})."
-            )
+            raise _stored_as(name, held)
+
+
+def _stored_as(name: str, held: str) -> InputError:
+    return InputError(
+        f"X[{name!r}] stores numbers as {held}. Store the column as numbers in every partition. If these are"
+        f" categories, declare Space(kind={{{name!r}: 'categorical'}})."
+    )
 
 
 def _sample(facts: Facts, seed: int, run: Run) -> SomeRows:

@@ -21,15 +21,6 @@ SKETCH_CELLS = 2**20
 """Numbers that the sketch of one partition may hold; columns that nothing is declared of come last."""
 
 
-class Place(str):
-    """Where a row stands, as messages show it in place of a number."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
 @dataclass(frozen=True)
 class SomeRows:
     """Rows taken out of a partition, or of several.

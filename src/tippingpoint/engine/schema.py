@@ -38,6 +38,8 @@ class ColumnType:
         Whether nothing is in it: such a column is of any type.
     declared, ordered
         The categories that the type lists, None where it lists none, and whether it says that they have an order.
+    decimal
+        Whether it stores decimals, which many models do not take.
     """
 
     name: str
@@ -48,6 +50,7 @@ class ColumnType:
     void: bool = False
     declared: tuple[Any, ...] | None = None
     ordered: bool = False
+    decimal: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ def _type_of(name: str, series: Any) -> ColumnType:
         void,
         None if declared is None else tuple(plain(declared)),
         ordered,
+        isinstance(dtype, nw.Decimal),
     )
 
 
@@ -165,7 +169,7 @@ def _joined(mine: ColumnType, its: ColumnType, owner: str, partition: str) -> Co
         )
     if mine.kind == "number":
         wider = mine if not mine.integer or its.integer else its
-        return replace(wider, integer=mine.integer and its.integer)
+        return replace(wider, integer=mine.integer and its.integer, decimal=mine.decimal or its.decimal)
     if mine.declared is None or its.declared is None:
         return mine if mine.declared is not None else its
     every = tuple(dict.fromkeys([*mine.declared, *its.declared]))

@@ -17,7 +17,7 @@ from tippingpoint.core.arrays import BoolArray, FloatArray, IntArray
 from tippingpoint.data.columns import plain
 from tippingpoint.data.frames import Features
 from tippingpoint.errors import InputError, ModelError
-from tippingpoint.foreign import guarded, is_module
+from tippingpoint.foreign import guarded, is_module, is_of
 from tippingpoint.preprocessing.affine import NotAffineError, imputed_columns, positions
 from tippingpoint.preprocessing.categories import NativeCategories, native_categories
 from tippingpoint.preprocessing.modules import steps_and_last, unwrapped
@@ -43,7 +43,7 @@ def encoded_columns(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def taken_as_text(model: Any, given: Any, read: Any, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """Of columns of numbers stored as text, those that a model takes as text, and how many rows it was asked about.
+    """Of columns of numbers stored as text or categories, those that a model takes as such; and the rows it was asked about.
 
     A model that takes them as numbers answers the same for the numbers themselves.
 
@@ -58,18 +58,20 @@ def taken_as_text(model: Any, given: Any, read: Any, names: Sequence[str]) -> tu
     """
     import narwhals as nw
 
+    own = _categories_of_catboost(model, names)
+    names = [name for name in names if name not in own]
     ask = _answers(unwrapped(model))
-    if ask is None:
-        return (), 0
+    if ask is None or not names:
+        return own, 0
     text, numbers = ask(given), ask(read)
     asked = 2 * len(given)
     if text is None or _same_answers(text, numbers):  # of a model that takes neither, its family says why
-        return (), asked
+        return own, asked
     asked += len(given)
     if not _same_answers(text, ask(given)):  # noise hides what the model makes of the column
-        return (), asked
+        return own, asked
     if len(names) == 1:
-        return tuple(names), asked
+        return (*own, *names), asked
     frame, converted = (nw.from_native(rows, eager_only=True) for rows in (given, read))
     found = []
     for name in names:
@@ -77,7 +79,16 @@ def taken_as_text(model: Any, given: Any, read: Any, names: Sequence[str]) -> tu
         asked += len(given)
         if not _same_answers(text, ask(one.to_native())):
             found.append(name)
-    return tuple(found), asked
+    return (*own, *found), asked
+
+
+def _categories_of_catboost(model: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """The columns that CatBoost itself takes as categories: it predicts the same for the text '2' and the number 2."""
+    steps, last = steps_and_last(unwrapped(model))
+    if steps is not None or not is_of(last, "catboost", "CatBoost") or not last.is_fitted():
+        return ()
+    known = {str(last.feature_names_[j]) for j in last.get_cat_feature_indices()}
+    return tuple(name for name in names if name in known)
 
 
 def _answers(model: Any) -> Callable[[Any], Any] | None:
@@ -161,7 +172,7 @@ def _flat(model: Any) -> list[Any]:
 
 
 def contributions(
-    steps: Any, coef: FloatArray, slopes: FloatArray, features: Features
+    steps: Any, coef: FloatArray, slopes: FloatArray, features: Features, *, gaps_are_zero: bool = False
 ) -> tuple[FloatArray, Mapping[int, FloatArray], Mapping[int, FloatArray]]:
     """What is constant in the scores, and what every category, or a missing number, of each column contributes.
 
@@ -175,6 +186,8 @@ def contributions(
         `(K, d)` coefficients of the columns of numbers.
     features
         The data.
+    gaps_are_zero
+        Whether the last step takes missing values, and predicts as if they were 0.
 
     Returns
     -------
@@ -190,8 +203,14 @@ def contributions(
     rows = np.tile(start, (len(places) + 1, 1))
     for row, (j, value) in zip(rows[1:], places, strict=True):
         row[j] = value
-    seen = transformed(steps, features, np.zeros(len(rows), dtype=np.intp), rows)
-    scores = np.asarray((seen if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)) @ coef.T, dtype=float)
+    seen: Any = transformed(steps, features, np.zeros(len(rows), dtype=np.intp), rows)
+    seen = seen.tocsr() if hasattr(seen, "toarray") else np.asarray(seen, dtype=float)
+    if gaps_are_zero:
+        if hasattr(seen, "toarray"):
+            seen.data = np.where(np.isnan(seen.data), 0.0, seen.data)
+        else:
+            seen = np.where(np.isnan(seen), 0.0, seen)
+    scores = np.asarray(seen @ coef.T, dtype=float)
     constant = scores[0].copy()
     tables: dict[int, FloatArray] = {}
     missing: dict[int, FloatArray] = {}

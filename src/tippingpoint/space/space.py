@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from tippingpoint.core.arrays import FloatArray
-from tippingpoint.data.categories import category_columns, values_of_text
+from tippingpoint.data.categories import category_columns, stored_values
 from tippingpoint.data.columns import Column
 from tippingpoint.data.frames import Features, read_features
 from tippingpoint.errors import InputError, listed
@@ -119,8 +119,20 @@ class Space:
     missing: Mapping[str, float] = field(default_factory=dict)
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     outliers: str = "refuse"
-    _text: ClassVar[tuple[str, ...]] = ()
-    """Of a space that was inferred: columns of numbers stored as text, which are what the model makes of them."""
+    _stored: ClassVar[Mapping[str, str]] = {}
+    """Of a space that was inferred: columns of numbers that are stored as "text" or "categories", which the model decides."""
+
+    _inferred: ClassVar[frozenset[str]] = frozenset()
+    """Of a space that was inferred: columns whose kind nothing but their values suggests."""
+
+    def fitted_to(self, encoded: Collection[str]) -> tuple[Space, str | None]:
+        """This space with categories where its kinds were inferred and the model encodes the columns; and a note on these."""
+        kinds = mapping("kind", self.kind)
+        names = [name for name in encoded if name in self._inferred and kinds.get(name) in ("numeric", "integer")]
+        if not names:
+            return self, None
+        note = f"the model encodes {listed(names)} as categories, which are read as categorical instead of the kind inferred"
+        return self.edit(kind=dict.fromkeys(names, "categorical")), note
 
     def resolve(
         self,
@@ -156,7 +168,8 @@ class Space:
         """
         found = category_columns(data, *self.hinted(hints))
         listing = {str(name) for name, kind in mapping("kind", self.kind).items() if kind in ("categorical", "ordinal")}
-        return {**found, **values_of_text(data, listing - set(found))}
+        listing |= {str(name) for name in mapping("switch", self.switch)}
+        return {**found, **stored_values(data, listing - set(found))}
 
     def hinted(self, hints: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], dict[str, Sequence[Any]]]:
         """Of the columns that a model encodes, those that are no numbers here; and the categories that this space lists."""
@@ -193,13 +206,14 @@ class Space:
             raise InputError(
                 "Space.infer reads tables; of inputs by name say what you know, as Space(frozen=['pixel_values'])."
             )
-        features = read_features(data, cls(kind=declared.get("kind", {})).read_as({}, data))
+        priced = cls(kind=declared.get("kind", {}), switch=declared.get("switch", {}))
+        features = read_features(data, priced.read_as({}, data))
+        stored = {**dict.fromkeys(features.text, "text"), **dict.fromkeys(features.categorical, "categories")}
         groups = _prefixed(features) if one_hot is True else dict(one_hot or {})
         inside = {str(column) for columns in groups.values() for column in columns}
-        inside |= set(features.text)  # a model decides whether these are numbers
+        inside |= set(stored)  # a model decides whether these are numbers
         columns = [(j, column) for j, column in enumerate(features.columns) if column.name not in inside]
         bounds = {} if ranges == "none" else {c.name: _range(c, features.x[:, j], ranges) for j, c in columns}
-        priced = cls(switch=declared.get("switch", {}))
         read = cls(
             kind={c.name: "ordinal" if by_type(c, priced) == "ordinal" else INFERRED[c.holds] for _, c in columns},
             categories={
@@ -210,7 +224,8 @@ class Space:
             one_hot=groups,
             outliers="keep" if ranges == "quantiles" else "refuse",
         )
-        object.__setattr__(read, "_text", features.text)
+        object.__setattr__(read, "_stored", stored)
+        object.__setattr__(read, "_inferred", frozenset(read.kind))
         return read.edit(**declared)
 
     def edit(self, **changes: Any) -> Space:
@@ -231,7 +246,10 @@ class Space:
         if "frozen" in changes and not isinstance(changes["frozen"], str) and isinstance(changes["frozen"], Iterable):
             merged["frozen"] = tuple(dict.fromkeys([*self.frozen, *changes["frozen"]]))
         made = replace(self, **merged)
-        object.__setattr__(made, "_text", self._text)
+        object.__setattr__(made, "_stored", self._stored)
+        declared = (changes.get(argument) for argument in ("kind", *SETTINGS))
+        known_kinds = {str(name) for each in declared if isinstance(each, Mapping) for name in each}
+        object.__setattr__(made, "_inferred", self._inferred - known_kinds)
         return made
 
     @staticmethod
@@ -254,12 +272,13 @@ class Space:
         rows += [(str(name), "group", ", ".join(map(str, members)), "-") for name, members in self.groups.items()]
         if self.movable is not None:
             rows.append(("all others", "fixed", "any", "-"))
-        rows += [(name, "by type", "any", self._price_of(name)) for name in self._text if name not in names]
+        rows += [(name, "by type", "any", self._price_of(name)) for name in self._stored if name not in names]
         if not rows:
             return f"Every column may move, as its type allows, at price {self._price_of('')}."
         table = render_table(("feature", "kind", "values", "price"), rows, left=4)
-        open_kinds = [name for name in self._text if name not in self.kind]
-        return f"{table}\n{_note_on_text(open_kinds)}" if open_kinds else table
+        open_kinds = {name: kind for name, kind in self._stored.items() if name not in self.kind}
+        open_by_type = {kind: [name for name in open_kinds if open_kinds[name] == kind] for kind in open_kinds.values()}
+        return "\n".join([table, *(_note_on_stored(kind, names) for kind, names in open_by_type.items())])
 
     def _stays(self, name: str) -> bool:
         return self.kind.get(name) == "fixed" or name in self.frozen or (self.movable is not None and name not in self.movable)
@@ -290,11 +309,11 @@ class Space:
         return f"{text}, missing {self.missing[name]}" if name in self.missing else text
 
 
-def _note_on_text(names: Sequence[str]) -> str:
-    """How columns of numbers stored as text will be read."""
+def _note_on_stored(stored: str, names: Sequence[str]) -> str:
+    """How columns of numbers stored as text or categories will be read."""
     return (
-        f"X stores numbers as text in {listed(names)}. They are read as numbers, unless the model encodes them as categories."
-        f" Declare them, for example kind={{{names[0]!r}: 'categorical'}}."
+        f"X stores numbers as {stored} in {listed(names)}. They are read as numbers, unless the model encodes them as"
+        f" categories. Declare them, for example kind={{{names[0]!r}: 'categorical'}}."
     )
 
 

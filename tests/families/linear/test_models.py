@@ -476,6 +476,25 @@ def test_a_linear_booster_behind_a_scaler_or_in_a_file(tmp_path: Path) -> None:
     assert tp.stability(piped, x, y, risk=0.8).standing.kind == "exact"
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_linear_booster_predicts_a_missing_value_as_0(classes: int) -> None:
+    model, x, y = boosted_case(classes)
+    gaps = x.copy()
+    gaps.iloc[::7, 1] = np.nan
+    still = tp.Space(frozen=["b"])
+    for each in (model, model.get_booster()):
+        found = tp.stability(each, gaps, y, risk=0.8, space=still)
+        assert found.standing.kind == "exact"
+        assert found.current_risk == pytest.approx((model.predict(gaps) != y).mean())
+        assert found.value == pytest.approx(
+            tp.stability(each, x.assign(b=gaps["b"].fillna(0.0)), y, risk=0.8, space=still).value
+        )
+    piped = make_pipeline(StandardScaler(), xgboost.XGBClassifier(**BOOSTED)).fit(x + 5.0, y)
+    centre = gaps["b"].fillna(x["b"].mean()) + 5.0  # the value that the scaler makes 0
+    filled = tp.stability(piped, (x + 5.0).assign(b=centre), y, risk=0.8, space=still)
+    assert tp.stability(piped, gaps + 5.0, y, risk=0.8, space=still).value == pytest.approx(filled.value, rel=1e-6)
+
+
 def test_a_linear_booster_with_a_link_is_searched() -> None:
     _, x, y = boosted_case(2)
     model = xgboost.XGBRegressor(booster="gblinear", objective="count:poisson", n_estimators=4).fit(x, y + 1.0)

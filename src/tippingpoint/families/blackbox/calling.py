@@ -141,7 +141,7 @@ class Caller:
         features = self._features
         changed = [j for j in range(len(x)) if not (x[j] == features.x[row, j] or np.isnan(x[j]))]
         moved = ", ".join(f"{features.names[j]}={features.columns[j].label(float(x[j]))}" for j in changed[:3])
-        return f"row {features.index[row]!r}" + (f" with {moved}" if moved else "")
+        return features.row_words(row) + (f" with {moved}" if moved else "")
 
 
 def key(method: Method) -> Hashable:

@@ -176,7 +176,7 @@ def _own_loss(
             raise ModelError(f"the loss gave shape {found.shape} for {len(rows)} rows; it must return one number a row.")
         if not np.isfinite(found).all():
             bad = int(np.flatnonzero(~np.isfinite(found))[0])
-            raise ModelError(f"the loss gave {found[bad]} for row {features.index[int(rows[bad])]!r}; it must return numbers.")
+            raise ModelError(f"the loss gave {found[bad]} for {features.row_words(int(rows[bad]))}; it must return numbers.")
         return found
 
     def scores(rows: IntArray, x: FloatArray) -> FloatArray:

@@ -204,8 +204,13 @@ def _fitted(model: Any, features: Features) -> LinearModel:
     folded = _aligned(folded, names, features.names)
     linear = replace(LinearModel.of(folded, shift, classes), regressor=regressor)
     categories = any(column.holds == "category" for column in features.columns)
-    if steps and folded.shape[1] == features.x.shape[1] and (categories or features.missing.any()):
-        return _with_tables(model, linear, beta, bias, features)
+    if folded.shape[1] != features.x.shape[1]:
+        return linear
+    if steps and (categories or features.missing.any()):
+        return _with_tables(model, linear, beta, bias, features, gaps_are_zero=boosted is not None)
+    if boosted is not None:  # a missing value adds nothing to the score, as the value 0
+        gaps = (j for j in np.flatnonzero(features.missing).tolist() if features.columns[j].holds != "category")
+        return replace(linear, missing={j: np.zeros(len(linear.coef)) for j in gaps})
     return linear
 
 
@@ -215,10 +220,12 @@ def _is_fitted(model: Any) -> bool:
     return bool(says()) if callable(says) else any(n.endswith("_") and not n.startswith("_") for n in vars(model))
 
 
-def _with_tables(model: Any, linear: LinearModel, beta: FloatArray, bias: FloatArray, features: Features) -> LinearModel:
+def _with_tables(
+    model: Any, linear: LinearModel, beta: FloatArray, bias: FloatArray, features: Features, *, gaps_are_zero: bool
+) -> LinearModel:
     """The model with what every category contributes, as its own preprocessing says."""
     try:
-        constant, tables, missing = contributions(model[:-1], beta, linear.coef, features)
+        constant, tables, missing = contributions(model[:-1], beta, linear.coef, features, gaps_are_zero=gaps_are_zero)
     except (InputError, KeyboardInterrupt):
         raise
     except BaseException as error:
