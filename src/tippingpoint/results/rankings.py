@@ -208,7 +208,9 @@ class FeatureStability(Result):
         return [name, self.kinds[name]]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{readable(name)}={shown_stability(r)}' for name, r in self.results.items())})"
+        return (
+            f"{type(self).__name__}({', '.join(f'{readable(name)}={shown_stability(r)}' for name, r in self.results.items())})"
+        )
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

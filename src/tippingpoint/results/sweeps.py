@@ -14,7 +14,16 @@ from tippingpoint.json_numbers import decode_all
 from tippingpoint.plots import draw_lines, draw_split
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.stability import StabilityResult, bands, shows_corrected
-from tippingpoint.text import NOT_FOUND_LEGEND, NOTHING_REACHES, UNENDED, cautions, number, render_table, risk_name, shown_stability
+from tippingpoint.text import (
+    NOT_FOUND_LEGEND,
+    NOTHING_REACHES,
+    UNENDED,
+    cautions,
+    number,
+    render_table,
+    risk_name,
+    shown_stability,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -161,7 +161,10 @@ def _facts(part: AnswerPart, result: Mapping[str, Any]) -> list[tuple[str, str, 
         ("Threshold", form(result["risk"]), ""),
         ("Stability", stability_form(result["value"], part["standing"]), part["standing"]),
     ]
-    return facts if gate is None else [*facts, ("Gate: at least", number(gate["threshold"], 6), gate["outcome"])]
+    if gate is None:
+        return facts
+    of = f" ({gate['what']} {gate['name']!r})" if gate["what"] and gate["name"] else ""
+    return [*facts, (f"Gate{of}: at least", number(gate["threshold"], 6), gate["outcome"])]
 
 
 def _certainty(part: AnswerPart) -> list[tuple[str, str]]:

@@ -156,7 +156,10 @@ def markdown(held: Sequence[Yardstick], words: Mapping[str, Any]) -> list[str]:
         f"## {TITLE}",
         *(paragraph(each) for each in (f"{MEANING} {words['equivalents']}", words["noise"]) if each),
         f"{CAPTION}:",
-        table(["change", "costs", KNOWN], [[each["name"], stability_form(each["value"], each["standing"]), each["standing"]] for each in _ranked(held)]),
+        table(
+            ["change", "costs", KNOWN],
+            [[each["name"], stability_form(each["value"], each["standing"]), each["standing"]] for each in _ranked(held)],
+        ),
     ]
 
 
