@@ -73,8 +73,17 @@ def loss_name(loss: str) -> str:
     return {GIVEN_LOSS_NAME: "the loss", OWN_LOSS_NAME: OWN_LOSS_NAME}.get(loss, f"the {loss} loss")
 
 
+NOT_FOUND_LEGEND = "not found: the search found no change that reaches the threshold, which does not prove that there is none."
+"""Below a table with a stability that was not found."""
+
+
+def shown_stability(result: Any) -> str:
+    """The stability of a result in a table; the infinity sign only if it is proved."""
+    return "not found" if result.status == "not_found" else number(result.value)
+
+
 def bound(summary: Mapping[str, Any]) -> str:
-    """What is known of a stability, in a word: exact, interrupted, certified from below, an upper bound or an estimate only."""
+    """What is known of a stability, in a word or two, for a table."""
     known = Standing.of(summary)
     if known.exact:
         return "exact"
@@ -82,7 +91,9 @@ def bound(summary: Mapping[str, Any]) -> str:
         return "interrupted"
     if known.kind == "estimate":
         return "estimate"
-    return f"≥ {number(summary['lower'])}" if summary["lower"] > 0.0 else "upper"
+    if summary["lower"] > 0.0:
+        return f"≥ {number(summary['lower'])}"
+    return "not found" if known.kind == "not found" else "upper"
 
 
 def headline(summary: Mapping[str, Any]) -> str:

@@ -29,7 +29,8 @@ def test_the_report_of_a_command_says_what_its_exit_code_says(cli: Command, comm
     gate = json.loads(Path("page.json").read_text(encoding="utf-8"))["gate"]
     assert (gate["threshold"], gate["on"], gate["outcome"]) == (float(least), "lower", outcome)
     assert f">{outcome}</span>" in page
-    assert f"| Gate: at least | {float(least):.6g} | {outcome} |" in text
+    of = f" (feature '{gate['name']}')" if command == "features" else ""
+    assert f"| Gate{of}: at least | {float(least):.6g} | {outcome} |" in text
     for told in (page, text):
         assert gate["sentence"].split(";")[1] in told
 
@@ -55,6 +56,8 @@ def test_a_report_of_several_models_has_the_gate_of_their_comparison(cli: Comman
         asked = (*models, *ASKED, "--fail-below", between, "--report", "page.json", *extra)
         compared, reported = cli("compare", *asked), cli("report", *asked)
         gate = json.loads(Path("page.json").read_text(encoding="utf-8"))["gate"]
+        cli("report", *(word.replace("page.json", "page.md") for word in asked))
+        assert f"| Gate (model '{gate['name']}'): at least |" in Path("page.md").read_text(encoding="utf-8")
         passes = extra[1:] == (high[0],)
         assert (compared, reported) == (reported, compared)
         assert (reported[0], gate["outcome"], gate["name"]) == ((0, "passed", high[0]) if passes else (1, "failed", low[0]))

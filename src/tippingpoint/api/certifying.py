@@ -8,6 +8,9 @@ from dataclasses import replace
 from tippingpoint.core.dual import Solution, Status
 from tippingpoint.core.oracle import Certificate, Oracle
 from tippingpoint.core.problem import Problem
+from tippingpoint.core.prover import relative_gap
+from tippingpoint.results.stability import StabilityResult
+from tippingpoint.text import percent
 
 UNCERTIFIED = "not certified: "
 """How a certificate begins that is none."""
@@ -15,6 +18,34 @@ UNCERTIFIED = "not certified: "
 
 DEAREST = "any change inside the space costs"
 """What a lower bound exceeds if it proves that a threshold is out of reach."""
+
+
+NO_PROOF = (None, "gap", "keyboard")
+"""Endings without a note on the gap: nothing was proved step by step, the gap is reached, or another note gives the reason."""
+
+REASONS = {
+    "time": "time_limit={seconds:g} s ended the proof",
+    "work": "no work is left that is likely to narrow them",
+    "rounding": "how the model's library rounds its sums decides the rest",
+    "partitions": "in partitions each row gets a fixed amount of work",
+}
+"""Why bounds are further apart than asked for, by the ending of the proof."""
+
+
+def gap_notes(oracle: Oracle, ending: str | None, lower: float, upper: float) -> list[str]:
+    """A note on the bounds of a number if they are further apart than asked for, with the reason; otherwise none."""
+    gap = relative_gap(lower, upper)
+    if ending in NO_PROOF or oracle.gap is None or gap <= oracle.gap:
+        return []
+    reason = REASONS[ending].format(seconds=oracle.time_limit)
+    if lower <= 0.0 or math.isinf(upper):  # one bound is missing, so there is no distance
+        return [f"gap={oracle.gap:g} is not reached: {reason}"]
+    return [f"gap={oracle.gap:g} is not reached: the bounds are {percent(gap)} apart, and {reason}"]
+
+
+def noted(oracle: Oracle, result: StabilityResult) -> StabilityResult:
+    """A stability with a note on the gap between its bounds."""
+    return replace(result, notes=(*result.notes, *gap_notes(oracle, result.ending, result.lower, result.value)))
 
 
 def certifier(certificate: Certificate, *, contradicted: bool, empty: bool) -> str:

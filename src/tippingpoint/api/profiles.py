@@ -14,7 +14,7 @@ from typing import Any, NoReturn, overload
 
 import numpy as np
 
-from tippingpoint.api.certifying import certified, certifier
+from tippingpoint.api.certifying import certified, certifier, noted
 from tippingpoint.api.prices import read_cost, read_number, resolve_prices
 from tippingpoint.api.settings import Settings
 from tippingpoint.api.stopping import answered
@@ -55,12 +55,6 @@ NO_MOVE_FOUND = (
     "no move was found that makes it cheaper than reweighting alone, which proves nothing: a better search may find one"
 )
 """Of a search whose number is that of samples which cannot move."""
-
-UNTOLD = {
-    "rounding": "gap={gap:g} is not reached, only {reached:.2g}%: how the model's library rounds its sums decides the rest",
-    "partitions": "gap={gap:g} is not reached, only {reached:.2g}%: in partitions each row gets a fixed amount of work",
-}
-"""Why the bounds are further apart than asked for, if no proof of the question says why."""
 
 CONTRADICTION = 1e-3
 """Relative excess of a lower bound over the upper one that rounding does not explain, not even that of a float32 module."""
@@ -203,7 +197,7 @@ class Profile:
         oracle = self.oracle.tuned(problem)
         if oracle is not self.oracle:
             problem = replace(problem, responses=_responses(oracle))
-        return self._result(oracle, problem, solve(problem))
+        return noted(oracle, self._result(oracle, problem, solve(problem)))
 
     def curve(self, risks: Sequence[float] | None = None, *, risk: float | None = None, **settings: Any) -> Sweep:
         """The stability at each of several thresholds, or at one threshold and each of several prices.
@@ -309,6 +303,7 @@ class Profile:
         return threshold
 
     def _result(self, oracle: Oracle, problem: Problem, solution: Solution) -> StabilityResult:
+        """The stability, without a note on the gap between its bounds."""
         with np.errstate(all="ignore"):  # what is no number is noticed below
             made = perturbation(problem, solution)
             q = summary(problem, made)
@@ -347,8 +342,6 @@ class Profile:
         if reached and solution.status is not Status.ALREADY and effective < NORMAL_FROM:
             notes.append(small_sample(effective, groups))
         ending = _ending(oracle, problem, relative_gap(lower, upper))
-        if ending in UNTOLD and ending != oracle.ending(problem):
-            notes.append(UNTOLD[ending].format(gap=oracle.gap, reached=100.0 * relative_gap(lower, upper)))
         if reached and oracle.exact and upper - lower > MAX_SILENT_GAP * upper:
             apart = (upper - lower) / upper
             notes.append(f"the two bounds agree to {apart:.1g} only: losses or prices are too many orders of magnitude apart")

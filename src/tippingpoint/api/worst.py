@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tippingpoint.api.certifying import UNCERTIFIED
+from tippingpoint.api.certifying import UNCERTIFIED, gap_notes, noted
 from tippingpoint.core.blocks import Samples
 from tippingpoint.core.dual import Solution, Status, solve
 from tippingpoint.core.oracle import INTERRUPTED, Oracle
@@ -36,6 +36,9 @@ ROOM = 1.02
 
 CONTRADICTION = 1e-3
 """Part of the rise by which a ceiling may be below what is reached before it is no rounding."""
+
+LARGEST_POSSIBLE = "the largest possible risk"
+"""What certifies a ceiling that is the largest loss itself."""
 
 Responses = Callable[[Oracle], "BestResponses | Samples"]
 """What a question is asked of, of an oracle."""
@@ -138,7 +141,10 @@ def bounded_by(made: Reached, solution: Solution, cost: float) -> tuple[float, b
 
 
 def worst_result(made: Reached, solution: Solution, result: StabilityResult, cost: float, highest: float) -> WorstRisk:
-    """What a cost can do, in words and numbers; `result` is the stability at that threshold, `highest` the largest loss."""
+    """What a cost can do, in words and numbers.
+
+    `result` is the stability at that threshold, without a note on its gap; `highest` is the largest loss.
+    """
     found, oracle, problem = made.found, made.oracle, made.problem
     # That the stability is known proves that its cost reaches no more; what a larger one does needs responses that are exact.
     proved = result.exact and (found.status is Status.ATTAINED or oracle.exact or not problem.moves)
@@ -149,6 +155,9 @@ def worst_result(made: Reached, solution: Solution, result: StabilityResult, cos
     by = f"{UNCERTIFIED}interrupted" if stopped else result.lower_by
     if certified is None and not by.startswith(UNCERTIFIED):
         by = f"{UNCERTIFIED}{by}"
+    elif certified is not None and not proved:  # the stability may have no lower bound where the risk has an upper one
+        by = LARGEST_POSSIBLE if certified >= (1.0 - SAME) * highest else oracle.certificate
+    ending = "time" if oracle.timed_out else oracle.ending(problem) or result.ending
     return WorstRisk(
         value=result.risk,
         certified=certified,
@@ -167,8 +176,12 @@ def worst_result(made: Reached, solution: Solution, result: StabilityResult, cos
         theta2=result.theta2,
         price=result.price,
         samples=result.samples,
-        stability=result,
-        notes=(*result.notes, *([INTERRUPTED] if stopped and INTERRUPTED not in result.notes else [])),
+        stability=noted(oracle, result),
+        notes=(
+            *result.notes,
+            *gap_notes(oracle, ending, result.risk, math.inf if certified is None else certified),
+            *([INTERRUPTED] if stopped and INTERRUPTED not in result.notes else []),
+        ),
         interrupted=result.interrupted or stopped,
         caution=result.caution,
         time_limit_reached=result.time_limit_reached,

@@ -161,6 +161,9 @@ class Oracle(ABC):
     gap: float | None = None
     """The relative gap between the bounds at which a proof is to stop; None if nothing is proved step by step."""
 
+    time_limit: float = math.inf
+    """Seconds after which a proof stops."""
+
     interrupted: bool = False
     """Whether a search ended before it was done: at the keyboard, or because the model failed."""
 

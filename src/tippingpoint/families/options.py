@@ -55,7 +55,10 @@ SEED = on_command_line("of what is drawn; default 0", kind="seed")
 """Of the option `seed` of every family that draws."""
 
 TIME_LIMIT = on_command_line(
-    "of proofs: of tree ensembles, and of networks by --method exact", kind="number", metavar="SECONDS"
+    "time per question, search and proof together, for tree ensembles and networks with --method exact (default: 60);"
+    " drift: for all features together",
+    kind="number",
+    metavar="SECONDS",
 )
 """Of the option `time_limit` of every family that proves."""
 

@@ -27,6 +27,8 @@ class Judged:
         "passed", "failed", or "interrupted", which is not passed either.
     sentence
         The outcome in words, and why.
+    what
+        What the results are, for example "model"; empty if there is only one.
     """
 
     threshold: float
@@ -35,6 +37,7 @@ class Judged:
     name: str
     outcome: str
     sentence: str
+    what: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Gate:
         else:
             why = f"the {self.quantity(worst)}{whose} is {number(found, 6)}"
         sentence = f"{OPENING[outcome]}: {why}; at least {number(self.threshold, 6)} was asked for."
-        return Judged(float(self.threshold), self.on, found, name, outcome, sentence)
+        return Judged(float(self.threshold), self.on, found, name, outcome, sentence, what)
 
     def quantity(self, result: Mapping[str, Any]) -> str:
         """What the number is that is judged, in words: a value is more than an upper bound only where it is exact."""

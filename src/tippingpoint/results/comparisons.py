@@ -20,7 +20,7 @@ from tippingpoint.plots import draw_ranking
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.evidence import Evidence
 from tippingpoint.results.stability import StabilityResult, bands
-from tippingpoint.results.sweeps import as_number, heading, stability_axis
+from tippingpoint.results.sweeps import as_number, cell, heading, not_found_legend, stability_axis
 from tippingpoint.text import UNENDED, bound, cautions, number, render_table
 from tippingpoint.visible import readable
 
@@ -298,12 +298,24 @@ class Comparison(Result):
             *(("corrected", "corrected_error") if self.repeated else ("standard_error",)),
             "status",
         )
-        rows = [[name, *(as_number(getattr(r, c)) for c in columns), bound(r.summary)] for name, r in ranked]
+        rows = [[name, *(cell(r, c) for c in columns), bound(r.summary)] for name, r in ranked]
         first = cautions({name: r.caution for name, r in ranked})
         blocks = [*first, render_table(["model", *map(heading, columns), "bound"], rows)]
+        blocks += [*not_found_legend(self.results.values()), *self._notes()]
         if len(rows) > 1 and self._paired:
             blocks += ["", render_table(self._HEAD, self.pairs()), "", *self._legend(), *map(str, self.verdicts())]
         return "\n".join([*blocks, *([UNENDED] if self.interrupted else [])])
+
+    def _notes(self) -> list[str]:
+        """The notes of the results, each once; models are named if it is not a note of all of them."""
+        owners: dict[str, list[str]] = {}
+        for name, result in self.results.items():
+            for note in dict.fromkeys(result.notes):
+                owners.setdefault(note, []).append(name)
+        return [
+            f"note: {readable(note)}." if len(names) == len(self.results) else f"note ({listed(names)}): {readable(note)}."
+            for note, names in owners.items()
+        ]
 
     def _legend(self) -> list[str]:
         """What the differences are of, if outcomes were repeated."""

@@ -19,7 +19,7 @@ from tippingpoint.results.base import Result, required
 from tippingpoint.results.pickling import obstacle
 from tippingpoint.results.stability import StabilityResult, bands, shows_corrected
 from tippingpoint.results.sweeps import as_number, heading, stability_axis
-from tippingpoint.text import UNENDED, bound, cautions, headline, level, number, percent, render_table
+from tippingpoint.text import UNENDED, bound, cautions, headline, level, number, percent, render_table, shown_stability
 from tippingpoint.visible import readable
 
 if TYPE_CHECKING:
@@ -208,7 +208,9 @@ class FeatureStability(Result):
         return [name, self.kinds[name]]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{readable(name)}={number(r.value)}' for name, r in self.results.items())})"
+        return (
+            f"{type(self).__name__}({', '.join(f'{readable(name)}={shown_stability(r)}' for name, r in self.results.items())})"
+        )
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
@@ -217,9 +219,10 @@ class FeatureStability(Result):
         result = self.results[name]
         reach = level(self.reach[name], result.loss)
         if not self.matters(name):
-            known = "exact" if result.standing.exact else "interrupted" if result.standing.undecided else "not found"
+            known = "not found" if self._missed(name) else "exact" if result.standing.exact else "interrupted"
             nothing = ["-"] * (2 if self._repeated else 1)
-            return [number(result.value), *nothing, "nothing", "-", reach, known]
+            closes = "-" if result.status == "not_found" else "nothing"
+            return [shown_stability(result), *nothing, closes, "-", reach, known]
         closes = percent(1.0 - result.value / self.limit) if math.isfinite(self.limit) else "-"
         if self._repeated:
             errors = [number(as_number(result.corrected)), number(as_number(result.corrected_error), 2)]
@@ -227,12 +230,18 @@ class FeatureStability(Result):
             errors = [number(result.standard_error, 2)]
         return [number(result.value), *errors, closes, percent(result.moved_share), reach, bound(result.summary)]
 
+    def _missed(self, name: str) -> bool:
+        """Whether a search that ended found nothing that the feature can do, which proves nothing."""
+        known = self.results[name].standing
+        return not (self.matters(name) or known.exact or known.undecided)
+
     @property
     def _repeated(self) -> bool:
         """Whether outcomes were run several times."""
         return any(result.repeated for result in self.results.values())
 
     _ALONE: ClassVar[str] = "moving the feature alone"
+    _CHANGE: ClassVar[str] = "move of this feature"
     _TOO: ClassVar[str] = "once the feature moves too"
 
     def _notes(self) -> list[str]:
@@ -250,6 +259,8 @@ class FeatureStability(Result):
             legend.append(dear)
         if searched:
             legend.append("bound: 'upper' was searched for, and the truth may be lower; '≥' is certified from below.")
+            if any(self._missed(name) for name in self):
+                legend.append(f"not found: the search found no {self._CHANGE} that lowers the cost, and one may exist.")
         if self.interrupted:
             legend.append(f"{UNENDED} {self.ONE.capitalize()}s that are missing were not asked about.")
         one, *others = self.results.values()  # what is noted of all of them is of the model or the data

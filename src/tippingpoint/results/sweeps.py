@@ -14,7 +14,16 @@ from tippingpoint.json_numbers import decode_all
 from tippingpoint.plots import draw_lines, draw_split
 from tippingpoint.results.base import Result, required
 from tippingpoint.results.stability import StabilityResult, bands, shows_corrected
-from tippingpoint.text import NOTHING_REACHES, UNENDED, cautions, number, render_table, risk_name
+from tippingpoint.text import (
+    NOT_FOUND_LEGEND,
+    NOTHING_REACHES,
+    UNENDED,
+    cautions,
+    number,
+    render_table,
+    risk_name,
+    shown_stability,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,10 +133,10 @@ class Sweep(Result):
         return names.get(self.over) or f"threshold ({risk_name(self.results[0].loss)})"
 
     def __str__(self) -> str:
-        rows = [[at, *(as_number(getattr(r, name)) for name in self._columns)] for at, r in zip(self.at, self, strict=True)]
+        rows = [[at, *(cell(r, name) for name in self._columns)] for at, r in zip(self.at, self, strict=True)]
         table = render_table([self.over, *map(heading, self._columns)], rows)
         first = cautions({f"{self.over} {number(at)}": r.caution for at, r in zip(self.at, self, strict=True)})
-        return "\n".join([*first, table, *([UNENDED] if self.interrupted else [])])
+        return "\n".join([*first, table, *not_found_legend(self), *([UNENDED] if self.interrupted else [])])
 
 
 def stability_axis(results: Iterable[StabilityResult]) -> str:
@@ -146,3 +155,13 @@ def heading(name: str) -> str:
 def as_number(value: Any) -> Any:
     """A number that does not exist is not a number in a table."""
     return math.nan if value is None else value
+
+
+def cell(result: StabilityResult, name: str) -> Any:
+    """A number of a result for a printed table."""
+    return shown_stability(result) if name == "value" else as_number(getattr(result, name))
+
+
+def not_found_legend(results: Iterable[StabilityResult]) -> list[str]:
+    """The line below a table that explains "not found", if it is there."""
+    return [NOT_FOUND_LEGEND] if any(result.status == "not_found" for result in results) else []

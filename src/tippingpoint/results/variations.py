@@ -31,6 +31,7 @@ class VariationStability(FeatureStability):
     MAKER: ClassVar[str] = "variation_stability()"
     _TITLES: ClassVar[tuple[str, ...]] = ("variation",)
     _ALONE: ClassVar[str] = "this variation alone"
+    _CHANGE: ClassVar[str] = "use of this variation"
     _TOO: ClassVar[str] = "once samples may vary so too"
 
     def _called(self, name: str) -> list[str]:

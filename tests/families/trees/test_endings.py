@@ -17,6 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 import tippingpoint as tp
 from compiled import needs_kernels
 from small_trees import LIBRARIES, amounts, people, small
+from tippingpoint.api.certifying import gap_notes
 from tippingpoint.api.profiles import Profile
 from tippingpoint.core.oracle import INTERRUPTED
 from tippingpoint.families.trees import kernels as seam
@@ -25,6 +26,7 @@ from tippingpoint.families.trees.proving import TreeErrors
 from tippingpoint.families.trees.reading import TreeReading, Unread
 from tippingpoint.families.trees.search.kernel_search import KernelSearcher
 from tippingpoint.families.trees.search.searcher import Found
+from tippingpoint.text import percent
 from tree_spaces import everything
 
 PRICES: dict[str, Any] = {"theta1": 1.0, "theta2": 1.0}
@@ -86,9 +88,32 @@ def test_time_ends_a_proof_and_a_note_says_so() -> None:
     assert not hasty.exact
     assert not hasty.interrupted
     assert (hasty.ending, whole.ending) == ("time", "gap")
-    ended = [note for note in hasty.notes if "time_limit=1e-06 s ended the proof at a gap of" in note]
+    ended = [note for note in hasty.notes if "time_limit=1e-06 s ended the proof" in note]
     assert len(ended) == 1
     assert "time_limit" not in str(whole)
+
+
+def test_notes_of_a_worst_risk_are_about_its_own_bounds() -> None:
+    hasty = profiled("zero_one", time_limit=1e-6).worst_risk(0.05, **PRICES)
+    assert hasty.certified is not None
+    assert hasty.time_limit_reached
+    apart = percent((hasty.certified - hasty.value) / hasty.certified)
+    assert [note for note in hasty.notes if "gap" in note] == [
+        "gap=0.001 is not reached: "
+        + (f"the bounds are {apart} apart, and " if hasty.value > 0.0 else "")
+        + "time_limit=1e-06 s ended the proof"
+    ]
+    assert hasty.certified == pytest.approx(1.0)
+    assert hasty.certified_by == "the largest possible risk"
+    assert "not certified" not in str(hasty)
+
+
+def test_bounds_within_the_gap_have_no_note_on_it() -> None:
+    oracle = profiled("zero_one").oracle.at_price(1.0)
+    assert gap_notes(oracle, "work", 1.52, 1.521) == []
+    assert gap_notes(oracle, "work", 1.5, 3.0) == [
+        "gap=0.001 is not reached: the bounds are 50% apart, and no work is left that is likely to narrow them"
+    ]
 
 
 @pytest.mark.parametrize("gap", [0.5, 0.1, 1e-3])
@@ -254,7 +279,7 @@ def test_partitions_say_that_their_work_is_fixed() -> None:
     found = tp.stability(model, [data[:100], data[100:]], "label", 0.6, gap=0.0, **asked)
     assert found.gap > 1e-6
     assert found.ending == "partitions"
-    assert any(note.startswith("gap=0 is not reached, only ") for note in found.notes)
+    assert any(note.startswith("gap=0 is not reached: ") for note in found.notes)
     loose = tp.stability(model, [data[:100], data[100:]], "label", 0.6, gap=0.5, **asked)
     assert loose.ending == "gap"
     assert not any("is not reached" in note for note in loose.notes)

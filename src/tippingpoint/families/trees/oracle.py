@@ -144,6 +144,7 @@ class FoundOracle(AtomsOracle):
 
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
         self.gap = setting.limits.gap
+        self.time_limit = setting.limits.seconds
         self.unit: str = setting.domain.unit
         self._enclosure = enclosure
         rows, places, losses, self._as_found = confirmed(enclosure, setting.ask)
@@ -189,8 +190,8 @@ class TunedTreeOracle(FoundOracle):
         self._question = _question(problem)
         self._proof = proof
         self._attained = proof.exact and self._as_found
-        self._notes = setting.notes + _endings(proof, setting.limits)
         self.interrupted: bool = proof.ending == "keyboard"
+        self._notes = (*setting.notes, *([INTERRUPTED] if self.interrupted else []))
         self.timed_out: bool = proof.ending == "time"
 
     @property
@@ -280,19 +281,3 @@ def _with_peaks(enclosure: TreeErrors | TreeGains, proof: Proof, seconds: float)
 def _question(problem: Problem) -> tuple[Any, ...]:
     """What makes a question the same one."""
     return problem.risk, problem.theta1, problem.theta2, problem.divergence, problem.base.tobytes()
-
-
-def _endings(proof: Proof, limits: Limits) -> tuple[str, ...]:
-    """What is to be said of a proof that did not get as far as was asked."""
-    if proof.ending == "keyboard":
-        return (INTERRUPTED,)
-    if proof.ending == "time":
-        return (
-            f"time_limit={limits.seconds:g} s ended the proof at a gap of {100.0 * proof.gap:.2g} %; more of it narrows it",
-        )
-    if proof.ending == "work":
-        return (f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: no work is left that is likely to narrow it",)
-    if proof.ending == "rounding":
-        why = "how the model's library rounds its sums decides the rest"
-        return (f"the proof ended at a gap of {100.0 * proof.gap:.2g} %: {why}",)
-    return ()

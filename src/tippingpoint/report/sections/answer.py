@@ -19,7 +19,7 @@ from tippingpoint.report.section import Section
 from tippingpoint.report.sections import yardsticks
 from tippingpoint.report.sections.population import POPULATION, PopulationPart
 from tippingpoint.report.sections.yardsticks import Yardstick
-from tippingpoint.report.wording import KNOWN, risk_form
+from tippingpoint.report.wording import KNOWN, risk_form, stability_form
 from tippingpoint.space.domain import Domain
 from tippingpoint.text import changes_without_distance, level, number, percent, risk_name, rows_line
 
@@ -159,9 +159,12 @@ def _facts(part: AnswerPart, result: Mapping[str, Any]) -> list[tuple[str, str, 
     facts = [
         (f"{what[:1].upper()}{what[1:]} now", form(result["current_risk"]), ""),
         ("Threshold", form(result["risk"]), ""),
-        ("Stability", number(result["value"]), part["standing"]),
+        ("Stability", stability_form(result["value"], part["standing"]), part["standing"]),
     ]
-    return facts if gate is None else [*facts, ("Gate: at least", number(gate["threshold"], 6), gate["outcome"])]
+    if gate is None:
+        return facts
+    of = f" ({gate['what']} {gate['name']!r})" if gate["what"] and gate["name"] else ""
+    return [*facts, (f"Gate{of}: at least", number(gate["threshold"], 6), gate["outcome"])]
 
 
 def _certainty(part: AnswerPart) -> list[tuple[str, str]]:

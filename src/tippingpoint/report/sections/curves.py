@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, TypedDict
 
-from tippingpoint.report.badges import badge
+from tippingpoint.report.badges import NOT_FOUND, badge
 from tippingpoint.report.charts import line_chart
 from tippingpoint.report.elements import tag
 from tippingpoint.report.markdown_text import table
 from tippingpoint.report.material import Material
 from tippingpoint.report.other_settings import REACH_SHARE, Dial, SweepPart, over_mixes, over_thresholds
 from tippingpoint.report.section import Section, figure
-from tippingpoint.report.wording import KNOWN, alone, risk_form
+from tippingpoint.report.wording import KNOWN, alone, risk_form, stability_form
 from tippingpoint.text import number, percent, risk_name
 
 THRESHOLDS = (
@@ -115,8 +115,11 @@ CURVES = Curves()
 def _listed(over: str, places: Sequence[str], sweep: KnownSweep | KnownDial, own: float) -> str:
     """A curve as a table: some of its settings, the report's own among them."""
     kept = [k for k, at in enumerate(sweep["at"]) if k % LISTED_EVERY == 0 or at == own]
-    numbers = (sweep["value"], sweep["low"], sweep["high"])
-    rows = [[places[k], *(number(column[k]) for column in numbers), sweep["standing"]] for k in kept]
+    rows = []
+    for k in kept:
+        value = stability_form(sweep["value"][k], sweep["standing"])
+        ends = ["–", "–"] if value == NOT_FOUND else [number(sweep["low"][k]), number(sweep["high"][k])]
+        rows.append([places[k], value, *ends, NOT_FOUND if value == NOT_FOUND else sweep["standing"]])
     return table([over, "stability", "low (95 %)", "high (95 %)", KNOWN], rows)
 
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from tippingpoint.core.inference import LEVEL, normal_margin
-from tippingpoint.report.badges import EXACT, INTERRUPTED, badge, standing, with_badges
+from tippingpoint.report.badges import EXACT, INTERRUPTED, NOT_FOUND, badge, standing, with_badges
 from tippingpoint.report.charts import bar_chart
 from tippingpoint.report.elements import table as html_table
 from tippingpoint.report.elements import tag
 from tippingpoint.report.markdown_text import table
 from tippingpoint.report.material import Material
 from tippingpoint.report.section import Section, figure, lead
-from tippingpoint.report.wording import KNOWN, Cells, alone, risk_form
+from tippingpoint.report.wording import KNOWN, Cells, alone, not_found_legend, risk_form, stability_form
 from tippingpoint.text import number, percent
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class Features(Section[FeaturesPart]):
             tag("p", badge(INTERRUPTED), f" {STOPPED}") if ranking["interrupted"] else None,
             figure(chart, f"{BARS.format(one=ranking['one'])} {_limit(ranking)}"),
             html_table(f"The {len(rows)} most sensitive of {ranking['of']}", head, with_badges(rows)),
+            *map(lead, not_found_legend(ranking["rows"])),
         ]
 
     def markdown(self, part: FeaturesPart, result: Mapping[str, Any]) -> Sequence[str] | None:
@@ -100,7 +101,7 @@ class Features(Section[FeaturesPart]):
         if ranking is None:
             return None
         stopped, limit = [STOPPED] if ranking["interrupted"] else [], _limit(ranking)
-        return [*stopped, table(*_table(ranking)), *([limit] if limit else [])]
+        return [*stopped, table(*_table(ranking)), *not_found_legend(ranking["rows"]), *([limit] if limit else [])]
 
 
 FEATURES = Features()
@@ -139,14 +140,15 @@ def _table(ranking: Ranking) -> tuple[list[str], Cells]:
     rows = []
     for row in ranking["rows"]:
         error = number(row["standard_error"], 2) if row["matters"] else "–"
+        missing = stability_form(row["value"], row["standing"]) == NOT_FOUND
         closes = percent(1.0 - row["value"] / limit) if row["matters"] and math.isfinite(limit) else "–"
         rows.append(
             [
                 row["feature"],
-                number(row["value"]),
+                stability_form(row["value"], row["standing"]),
                 number(row["lower"]),
                 error,
-                closes if row["matters"] else "does not matter",
+                closes if row["matters"] else "–" if missing else "does not matter",
                 percent(row["moved_share"]),
                 form(row["reach"]),
                 row["standing"],

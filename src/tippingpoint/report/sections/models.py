@@ -15,7 +15,7 @@ from tippingpoint.report.markdown_text import table
 from tippingpoint.report.material import Material
 from tippingpoint.report.section import Section, figure, lead
 from tippingpoint.report.sections.features import QUESTION
-from tippingpoint.report.wording import KNOWN, Cells, risk_form
+from tippingpoint.report.wording import KNOWN, Cells, not_found_legend, risk_form, stability_form
 from tippingpoint.results.stability import bands
 from tippingpoint.text import number
 
@@ -105,6 +105,7 @@ class Models(Section[ModelsPart]):
             lead(CORRECTED) if _repeated(compared) else None,
             figure(chart, CORRECTED_BARS if corrected else BARS),
             html_table(MODELS_CAPTION, head, with_badges(rows)),
+            *map(lead, not_found_legend(compared["rows"])),
             html_table(DIFFERENCES_CAPTION, *_differences(compared)),
         ]
 
@@ -113,7 +114,8 @@ class Models(Section[ModelsPart]):
         if compared is None:
             return None
         repeated = [CORRECTED] if _repeated(compared) else []
-        return [LEAD, *repeated, table(*_models(compared)), table(*_differences(compared))]
+        legend = not_found_legend(compared["rows"])
+        return [LEAD, *repeated, table(*_models(compared)), *legend, table(*_differences(compared))]
 
 
 MODELS = Models()
@@ -162,7 +164,8 @@ def _models(compared: Compared) -> tuple[list[str], Cells]:
         [
             row["model"],
             form(row["current_risk"]),
-            *(number(value) for value in (row["value"], row["lower"], row["upper"])),
+            stability_form(row["value"], row["standing"]),
+            *(number(value) for value in (row["lower"], row["upper"])),
             number(row["standard_error"], 2),
             *(_corrected(row) if repeated else []),
             row["standing"],

@@ -17,7 +17,7 @@ from tippingpoint.report.elements import table as html_table
 from tippingpoint.report.markdown_text import paragraph, table
 from tippingpoint.report.material import Material
 from tippingpoint.report.other_settings import solve_with
-from tippingpoint.report.wording import KNOWN, alone
+from tippingpoint.report.wording import KNOWN, alone, stability_form
 from tippingpoint.space.domain import Domain
 from tippingpoint.text import level, number, percent, risk_name
 
@@ -136,9 +136,10 @@ def html(
     for each in _ranked(held):
         itself, finite = each["name"] == OWN, math.isfinite(each["value"])
         name = tag("strong", OWN) if itself else each["name"]
-        title = f"{each['name']}: {number(each['value'])}"
+        shown = stability_form(each["value"], each["standing"])
+        title = f"{each['name']}: {shown}"
         bar = price_bar(each["value"], end, title, interval if itself else None) if finite else None
-        rows.append((name, bar, number(each["value"]), badge(each["standing"])))
+        rows.append((name, bar, shown, badge(each["standing"])))
     return tag(
         "div",
         tag("h3", TITLE),
@@ -155,7 +156,10 @@ def markdown(held: Sequence[Yardstick], words: Mapping[str, Any]) -> list[str]:
         f"## {TITLE}",
         *(paragraph(each) for each in (f"{MEANING} {words['equivalents']}", words["noise"]) if each),
         f"{CAPTION}:",
-        table(["change", "costs", KNOWN], [[each["name"], number(each["value"]), each["standing"]] for each in _ranked(held)]),
+        table(
+            ["change", "costs", KNOWN],
+            [[each["name"], stability_form(each["value"], each["standing"]), each["standing"]] for each in _ranked(held)],
+        ),
     ]
 
 
