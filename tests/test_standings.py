@@ -20,7 +20,12 @@ CASES: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "bounded": ({"exact": False, "lower": 0.05}, "bounded", "≥ 0.05", "two-sided"),
     "searched": ({"exact": False, "lower": 0.0}, "searched", "upper", "upper bound only"),
     "noisy": (NOISY, "estimate", "estimate", "estimate only"),
-    "nothing found": ({"exact": False, "lower": 0.0, "value": math.inf, "upper": math.inf}, "not found", "not found", "not found"),
+    "nothing found": (
+        {"exact": False, "lower": 0.0, "value": math.inf, "upper": math.inf},
+        "not found",
+        "not found",
+        "not found",
+    ),
     "out of reach": ({"exact": True, "lower": math.inf, "value": math.inf, "upper": math.inf}, "exact", "exact", "exact"),
 }
 

@@ -20,7 +20,6 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 import tippingpoint as tp
 from front import DIVERGENCES, INF, MODEL, PRICES, data
 from tippingpoint.results.comparisons import Comparison
-from tippingpoint.results.comparisons import Comparison
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES)
@@ -223,7 +222,7 @@ def test_tables_print_not_found_where_a_search_found_nothing() -> None:
     x = np.random.default_rng(0).normal(size=(20, 2))
     y = np.ones(20, dtype=int)
     asked: dict[str, Any] = {"output": "label", "calls": 200, "classes": [0, 1]}
-    prices = {"theta1": 1.0, "theta2": INF}
+    prices: dict[str, Any] = {"theta1": 1.0, "theta2": INF}
 
     def constant(rows: Any) -> Any:
         return np.ones(len(rows))
@@ -251,45 +250,6 @@ def test_a_comparison_prints_the_notes_of_its_results_once() -> None:
     compared = tp.compare(models, x, y, 0.5, theta1=1.0, theta2=0.25)
     one, other = compared.results.values()
     shared = Comparison({"now": replace(one, notes=("both", "mine")), "next": replace(other, notes=("both",))})
-    lines = str(shared).splitlines()
-    assert lines.count("note: both.") == 1
-    assert lines.count("note ('now'): mine.") + lines.count("note (now): mine.") == 1
-
-
-def test_tables_print_not_found_where_a_search_found_nothing() -> None:
-    x = np.random.default_rng(0).normal(size=(20, 2))
-    y = np.ones(20, dtype=int)
-    asked: dict[str, Any] = {"output": "label", "calls": 200, "classes": [0, 1]}
-    prices = {"theta1": 1.0, "theta2": INF}
-
-    def constant(rows: Any) -> Any:
-        return np.ones(len(rows))
-
-    def sign(rows: Any) -> Any:
-        return (np.asarray(rows)[:, 0] > 0.0).astype(int)
-
-    curve = tp.profile(constant, x, y, **asked).curve([0.2, 0.5], **prices)
-    ranked = tp.feature_stability(constant, x, y, risk=0.5, **asked, **prices)
-    compared = tp.compare({"a": constant, "b": sign}, x, y, risk=0.9, **asked, **prices)
-    first, *_ = compared.results.values()
-    assert {first.status, *(each.status for each in curve)} == {"not_found"}
-    for table in (curve, ranked, compared):
-        lines = str(table).splitlines()
-        assert sum("not found  " in line for line in lines) == 2
-        assert any(line.startswith("not found: ") for line in lines)
-    assert "nothing" not in str(ranked)
-    page = first.report_summary(comparison=compared, features=ranked)
-    assert {row["standing"] for row in page["features"]["rows"]} == {"not found"}
-
-
-def test_a_comparison_prints_the_notes_of_its_results_once() -> None:
-    x, y = data()
-    models = {"now": MODEL, "next": MODEL}
-    compared = tp.compare(models, x, y, 0.5, theta1=1.0, theta2=0.25)
-    one, other = compared.results.values()
-    shared = Comparison(
-        {"now": replace(one, notes=("both", "mine")), "next": replace(other, notes=("both",))}
-    )
     lines = str(shared).splitlines()
     assert lines.count("note: both.") == 1
     assert lines.count("note ('now'): mine.") + lines.count("note (now): mine.") == 1

@@ -110,6 +110,7 @@ def test_notes_of_a_worst_risk_are_about_its_own_bounds() -> None:
 
 def test_bounds_within_the_gap_have_no_note_on_it() -> None:
     oracle = profiled("zero_one").oracle.at_price(1.0)
+    assert oracle is not None
     assert gap_notes(oracle, "work", 1.52, 1.521) == []
     assert gap_notes(oracle, "work", 1.5, 3.0) == [
         "gap=0.001 is not reached: the bounds are 50% apart, and no work is left that is likely to narrow them"
