@@ -7,7 +7,10 @@ while another thread holds the lock, it waits forever.
 from __future__ import annotations
 
 import functools
-from typing import Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+if TYPE_CHECKING:
+    from typing import Self  # which Python 3.10 does not have
 
 T = TypeVar("T")
 

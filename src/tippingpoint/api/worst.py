@@ -146,8 +146,9 @@ def worst_result(made: Reached, solution: Solution, result: StabilityResult, cos
     `result` is the stability at that threshold, without a note on its gap; `highest` is the largest loss.
     """
     found, oracle, problem = made.found, made.oracle, made.problem
-    # That the stability is known proves that its cost reaches no more; what a larger one does needs responses that are exact.
-    proved = result.exact and (found.status is Status.ATTAINED or oracle.exact or not problem.moves)
+    # That a stability is known proves that its cost reaches no more; what a larger one does needs responses that are exact.
+    spent = found.status is Status.ATTAINED and result.lower >= (1.0 - SAME) * cost
+    proved = result.exact and (spent or oracle.exact or not problem.moves)
     ceiling, stopped = (found.ceiling, False) if proved else bounded_by(made, solution, cost)
     certified = None
     if math.isfinite(ceiling):

@@ -176,8 +176,8 @@ class TrainedPartitions(Partitions):
     def __init__(self, partitions: Partitions, known: tuple[NativeCategories, ...]) -> None:
         self._partitions = partitions
         self._known = known
-        self.rows = partitions.rows
-        self.notes = partitions.notes
+        self.rows: tuple[int, ...] | None = partitions.rows
+        self.notes: tuple[str, ...] = partitions.notes
 
     def __len__(self) -> int:
         return len(self._partitions)

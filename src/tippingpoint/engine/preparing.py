@@ -69,7 +69,7 @@ class Unsearched(Oracle):
     """
 
     exact = False
-    ceiling = math.inf
+    ceiling: float = math.inf
     certificate = "no search before the interrupt"
     interrupted = True
 

@@ -121,12 +121,14 @@ class LocalSamples(PartitionedSamples):
         Whether to show a bar while partitions are loaded; None: on a terminal.
     """
 
+    stopped: bool = False
+
     def __init__(
         self, model: Any, plan: Plan, partitions: Partitions, threads: int, memory: int, *, progress: bool | None = None
     ) -> None:
         self._model = model
         self._plan = plan
-        self.searched = plan.searched
+        self.searched: bool = plan.searched
         self._partitions = partitions
         self._threads = threads
         self._memory = memory

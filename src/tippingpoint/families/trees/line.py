@@ -9,6 +9,7 @@ import numpy as np
 from tippingpoint.core.arrays import FloatArray, IntArray, blocks
 from tippingpoint.core.atoms import LEAST_COST, AtomsOracle
 from tippingpoint.core.envelope import envelope
+from tippingpoint.core.oracle import Doubted
 from tippingpoint.families.trees.forest import Int32Array
 from tippingpoint.families.trees.on_thresholds import on_thresholds
 from tippingpoint.families.trees.proving import Ask, TreeTask
@@ -57,7 +58,9 @@ class LineOracle(AtomsOracle):
         super().__init__(np.concatenate([everyone, rows]), loss, cost, shown)
         self.unit: str = domain.unit
         self._notes = notes
-        self.doubted = on_thresholds(domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing)
+        self.doubted: Doubted | None = on_thresholds(
+            domain, task.x, rows, places, found_losses - task.losses[rows], errors=task.crossing
+        )
         names = [task.partition.forest.variables[v].name for v in moving]
         self.certificate: str = f"every cell of {names[0]!r} that the trees tell apart" if names else NOTHING_SEEN
 

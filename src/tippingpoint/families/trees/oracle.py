@@ -14,7 +14,7 @@ from tippingpoint.core.arrays import FloatArray, IntArray
 from tippingpoint.core.atoms import LEAST_COST, AtomsOracle
 from tippingpoint.core.crossing import ROUND_OFF
 from tippingpoint.core.dual import Solution, Status, highest_floor, solve
-from tippingpoint.core.oracle import INTERRUPTED, Certificate, Oracle
+from tippingpoint.core.oracle import INTERRUPTED, Certificate, Doubted, Oracle
 from tippingpoint.core.problem import Problem
 from tippingpoint.core.prover import Ending, Limits, Proof, prove
 from tippingpoint.core.responses import Response
@@ -143,8 +143,8 @@ class FoundOracle(AtomsOracle):
     certificate = BY_CELLS
 
     def __init__(self, setting: Setting, enclosure: TreeErrors | TreeGains) -> None:
-        self.gap = setting.limits.gap
-        self.time_limit = setting.limits.seconds
+        self.gap: float | None = setting.limits.gap
+        self.time_limit: float = setting.limits.seconds
         self.unit: str = setting.domain.unit
         self._enclosure = enclosure
         rows, places, losses, self._as_found = confirmed(enclosure, setting.ask)
@@ -156,7 +156,7 @@ class FoundOracle(AtomsOracle):
         columns = dict(zip(setting.domain.names, shown.T, strict=True))
         super().__init__(np.concatenate([everyone, rows]), loss, cost, columns)
         lift = losses - task.losses[rows]
-        self.doubted = on_thresholds(setting.domain, task.x, rows, places, lift, errors=task.crossing)
+        self.doubted: Doubted | None = on_thresholds(setting.domain, task.x, rows, places, lift, errors=task.crossing)
 
         self._setting = setting
 

@@ -230,7 +230,7 @@ class TreeErrors(ErrorEnclosure):
         self.task = task
         self.cells: Int32Array = task.partition.rows.home.copy()
         """Where the nearest errors are."""
-        self.timed_out = False
+        self.timed_out: bool = False
         """Whether time ended an exploration."""
         self.refused: dict[int, Int32Array] = {}
         """By sample: places that were found, and that the library did not confirm."""
@@ -327,7 +327,7 @@ class TreeGains(GainEnclosure):
         super().__init__(task.losses, task.lift, NEAR * usual.nearest / usual.lift or top, top or 1.0, dearest)
         self.task = task
         self.atoms: Atoms = Atoms(task.x)
-        self.timed_out = False
+        self.timed_out: bool = False
         """Whether time ended an exploration."""
 
     def respond(self, price: float) -> Response:
