@@ -12,7 +12,7 @@ from tree_answers import GOOD, Atoms, Question, compared, fitted, tally
 COUNT = 120
 """Answers that are compared here."""
 
-KINDS = ("stability", "feature stability", "worst risk")
+KINDS = ("stability", "feature stability", "worst risk", "largest risk")
 """What is asked."""
 
 
@@ -29,6 +29,13 @@ def test_without_kernels_they_are_true_too(monkeypatch: pytest.MonkeyPatch) -> N
     outcomes = [(outcome, again) for asked, outcome, again in compared(small) if asked in KINDS]
     assert len(outcomes) > 1
     assert [each for each in outcomes if each[0] != GOOD] == []
+
+
+@needs_kernels
+@pytest.mark.parametrize("seed", [4000231, 4000051, 8000004, 27000000191])
+def test_models_that_once_had_a_wrong_answer_have_none(seed: int) -> None:
+    """Losses that are equal but for rounding, costs of 1e76, and a worst risk that claimed the present one."""
+    assert [(outcome, again) for _, outcome, again in compared(seed) if outcome != GOOD] == []
 
 
 @pytest.mark.parametrize("divergence", ["kl", "chi2", "cvar:0.4"])
